@@ -94,6 +94,19 @@ func TestReadNamesTheFile(t *testing.T) {
 	g.Expect(err).To(MatchError(And(HavePrefix(path), ContainSubstring("/version"))))
 }
 
+// A file that this version of the model has written. A later version must read it, or
+// change ModelVersion and say how files are converted.
+func TestReadAcceptsAFrozenFile(t *testing.T) {
+	g := NewWithT(t)
+	r, err := reports.Read("testdata/frozen/results.json")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(r.Verdict).To(Equal(reports.Failed))
+	g.Expect(reports.Count(r.Checks)).To(Equal(reports.Counts{Pass: 222, Fail: 2, Expected: 1, NotAssessed: 13}))
+	g.Expect(r.ExpectedFailures).To(Equal(1))
+	g.Expect(r.Observations).To(HaveLen(65))
+	g.Expect(r.Traffic.Statuses).To(HaveKeyWithValue("429", 39))
+}
+
 func TestReadIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "results.json")

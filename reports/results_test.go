@@ -34,7 +34,7 @@ func TestSamplesMeetTheSchema(t *testing.T) {
 func TestRandomResultsMeetTheSchemaAndComeBack(t *testing.T) {
 	s := schematest.Compiled(t, reports.Schema())
 	rapid.Check(t, func(t *rapid.T) {
-		r := sample.Random(t)
+		r := random(t)
 		body, err := reports.Encode(r)
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestExitCodes(t *testing.T) {
 
 func TestCountLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		checks := sample.Random(t).Checks
+		checks := random(t).Checks
 		if n := reports.Count(checks); n.Total() != len(checks) {
 			t.Fatalf("%+v adds up to %d of %d checks", n, n.Total(), len(checks))
 		}

@@ -20,17 +20,12 @@ import (
 var (
 	//go:embed openapi.yaml
 	openAPI []byte
-	//go:embed openapi-3.1.yaml
-	openAPI31 []byte
 	//go:embed json/*.schema.json
 	jsonSchemas embed.FS
 )
 
 // OpenAPI returns the OpenAPI 3.0.3 document in YAML.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
-
-// OpenAPI31 returns the same document in OpenAPI 3.1, in YAML.
-func OpenAPI31() []byte { return append([]byte(nil), openAPI31...) }
 
 // JSONSchemas returns the derived draft-07 schemas: <Component>.schema.json for
 // responses and <Component>.request.schema.json for requests. They refer to each

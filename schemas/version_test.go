@@ -15,7 +15,11 @@ import (
 func document31(t *testing.T) *openapi3.T {
 	t.Helper()
 	registerFormats()
-	doc, err := openapi3.NewLoader().LoadFromData(OpenAPI31())
+	text, err := OpenAPI31()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,16 +124,22 @@ Its examples work on the server that serve starts.`,
 }
 
 func openAPI(version, format string) ([]byte, error) {
-	documents := map[string]func() []byte{"3.0": schemas.OpenAPI, "3.1": schemas.OpenAPI31}
-	document, ok := documents[version]
-	if !ok {
+	document := schemas.OpenAPI()
+	switch version {
+	case "3.0":
+	case "3.1":
+		var err error
+		if document, err = schemas.OpenAPI31(); err != nil {
+			return nil, err
+		}
+	default:
 		return nil, fmt.Errorf("--version %s: unknown version of OpenAPI (want 3.0 or 3.1)", version)
 	}
 	switch format {
 	case "yaml":
-		return document(), nil
+		return document, nil
 	case "json":
-		return schemas.ToJSON(document())
+		return schemas.ToJSON(document)
 	}
 	return nil, fmt.Errorf("--format %s: unknown format (want yaml or json)", format)
 }

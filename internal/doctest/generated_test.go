@@ -21,7 +21,6 @@ var parts = map[string]func(*testing.T) string{
 	"passed":   passedRun,
 	"failed":   failedRun,
 	"load":     loadRun,
-	"selftest": selftestFigures,
 	"limits":   limitTables,
 }
 
@@ -91,20 +90,6 @@ func TestStalePartsAreSeen(t *testing.T) {
 			t.Errorf("%s: %q and %q: want same %t", c.name, c.is, c.should, c.same)
 		}
 	}
-}
-
-// part returns what stands in the documents as the generated part of that name.
-func part(t *testing.T, name string) string {
-	t.Helper()
-	for _, d := range documents(t) {
-		for _, match := range generated.FindAllStringSubmatch(d.text, -1) {
-			if match[2] == name {
-				return match[3]
-			}
-		}
-	}
-	t.Fatalf("the documents have no generated part %q", name)
-	return ""
 }
 
 // volatile is what differs from run to run, and what stands in its place when

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -32,11 +32,11 @@ func TestLoadSummaryGolden(t *testing.T) {
 		results load.Results
 		options console.Options
 	}{
-		"load-full-100":         {loadsample.Full(), console.Options{Width: 100, ResultsPath: "conformance-results/load.json"}},
-		"load-full-100-color":   {loadsample.Full(), console.Options{Width: 100, Color: true}},
-		"load-full-140-verbose": {loadsample.Full(), console.Options{Width: 140, Verbose: true}},
-		"load-passed-60":        {loadsample.Passed(), console.Options{Width: 60}},
-		"load-empty-100":        {loadsample.Empty(), console.Options{}},
+		"load-full-100":         {sample.FullLoad(), console.Options{Width: 100, ResultsPath: "conformance-results/load.json"}},
+		"load-full-100-color":   {sample.FullLoad(), console.Options{Width: 100, Color: true}},
+		"load-full-140-verbose": {sample.FullLoad(), console.Options{Width: 140, Verbose: true}},
+		"load-passed-60":        {sample.PassedLoad(), console.Options{Width: 60}},
+		"load-empty-100":        {sample.EmptyLoad(), console.Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := loadSummary(c.results, c.options)
@@ -57,7 +57,7 @@ func TestLoadSummaryGolden(t *testing.T) {
 
 // Lines fit the width, and strings of a target are escaped.
 func TestLoadSummaryOfAHostileTarget(t *testing.T) {
-	for line := range strings.Lines(loadSummary(loadsample.Hostile(), console.Options{Width: 100, Verbose: true})) {
+	for line := range strings.Lines(loadSummary(sample.HostileLoad(), console.Options{Width: 100, Verbose: true})) {
 		line = strings.TrimSuffix(line, "\n")
 		for _, char := range line {
 			if !unicode.IsPrint(char) {
@@ -119,7 +119,7 @@ func TestLoadProgress(t *testing.T) {
 
 // The most frequent kinds of failure have names. The others are one number.
 func TestHowRequestsFailedIsTold(t *testing.T) {
-	r := loadsample.Passed()
+	r := sample.PassedLoad()
 	phase := &r.Scenarios[0].Phases[0]
 	phase.Failures = map[string]int64{"refused": 40, "reset": 30}
 	phase.Statuses = map[string]int64{"200": 1, "none": 70, "500": 20, "502": 10, "503": 5, "504": 4}
@@ -133,7 +133,7 @@ func TestWhyALimiterCannotBeToldIsToldOnce(t *testing.T) {
 	const why = "the key was in use by others"
 	cannot := load.Answer{Why: why}
 	for summary, unknown := range map[string]int{"cannot tell: " + why: 0, "cannot tell": 1} {
-		r := loadsample.Passed()
+		r := sample.PassedLoad()
 		r.Scenarios[0].Limiter = &load.Limiter{Summary: summary, Verdict: cannot, Scope: cannot, RetryAfter: load.RetryAfter{Present: cannot}, Recovery: load.Finding{Why: why}}
 		got := loadSummary(r, console.Options{Width: 200})
 		if strings.Count(got, why) != 1 || strings.Count(got, "\n  unknown ") != unknown || !strings.Contains(got, "\n  scope           cannot tell\n") {
@@ -145,7 +145,7 @@ func TestWhyALimiterCannotBeToldIsToldOnce(t *testing.T) {
 // The value of an invalid Retry-After is shown on one printable line.
 func TestARetryAfterThatCannotBeRead(t *testing.T) {
 	unread := load.RetryAfter{Present: load.Answer{Value: "always"}, Refused: 229, With: 229, Unreadable: 229, Example: "\"abc\u202e\"", Verdict: load.Answer{Why: "what it says cannot be read"}}
-	r := loadsample.Passed()
+	r := sample.PassedLoad()
 	r.Scenarios[0].Limiter = &load.Limiter{Summary: "20 requests in 1 s", RetryAfter: unread}
 	if got, want := loadSummary(r, console.Options{Width: 200}), `present: always; unreadable in 229 of 229: "abc\u202e"; shortest sufficient wait`; !strings.Contains(got, want) {
 		t.Errorf("%s\nlacks %s", got, want)
@@ -160,7 +160,7 @@ func TestARetryAfterThatCannotBeRead(t *testing.T) {
 func TestWhyIsNotSaidOfWhatIsNotShown(t *testing.T) {
 	const why = "too few looks"
 	cannot := load.Sharing{Subject: "other-key", Shared: load.Answer{Why: why}}
-	r := loadsample.Passed()
+	r := sample.PassedLoad()
 	r.Scenarios[0].Limiter = &load.Limiter{Summary: "20 requests in 1 s", Sharing: []load.Sharing{cannot, cannot, cannot}}
 	if got := loadSummary(r, console.Options{Width: 200}); strings.Contains(got, why) {
 		t.Error(got)
@@ -176,7 +176,7 @@ func TestLowerBoundsAreMarked(t *testing.T) {
 	shown := func(c load.ComparedFigure) string {
 		c.Name, c.Unit, c.A, c.B, c.Verdict = "response p99", "ms", new(100.0), new(300.0), load.Worse
 		c.Difference, c.Ratio, c.RatioLow, c.RatioHigh = &load.Estimate{Value: 200, Low: 190, High: 210}, 3, 2.9, 3.1
-		r := loadsample.Passed()
+		r := sample.PassedLoad()
 		r.Comparison = &load.Comparison{Figures: []load.ComparedFigure{c}}
 		s := &r.Scenarios[0]
 		s.Depth = []load.Depth{{Operation: "lead-lists.list", Ratio: 50, Open: true, Points: []load.DepthPoint{{Page: 1, P50MS: 20}, {Page: 100, P50MS: 1000, MedianOpen: true}}}}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	. "github.com/onsi/gomega"
-	"pgregory.net/rapid"
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
@@ -158,38 +157,6 @@ func TestColorIsOnlyColor(t *testing.T) {
 	g.Expect(colored).NotTo(Equal(plain))
 	g.Expect(sequence.ReplaceAllString(colored, "")).To(Equal(plain))
 	g.Expect(plain).NotTo(ContainSubstring("\x1b"))
-}
-
-// For any strings of a target, the summary is printable and fits its width, except for
-// curl commands and the last line, which has the verdict.
-func TestSummaryOfAnything(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := sample.Random(t)
-		o := console.Options{Width: rapid.IntRange(60, 200).Draw(t, "width"), Verbose: rapid.Bool().Draw(t, "verbose")}
-		for i := range r.Checks {
-			for j := range r.Checks[i].Violations {
-				v := &r.Checks[i].Violations[j]
-				v.Curl = "curl"
-				v.Actual = strings.Repeat(v.Actual, 30)
-			}
-		}
-		page := summary(r, o)
-		lines := strings.Split(strings.TrimSuffix(page, "\n"), "\n")
-		for i, line := range lines {
-			if reports.Printable(line) != line {
-				t.Fatalf("raw bytes in %q", line)
-			}
-			if w := text.StringWidthWithoutEscSequences(line); w > o.Width && i < len(lines)-1 {
-				t.Fatalf("%d columns, not %d: %q", w, o.Width, line)
-			}
-			if strings.HasSuffix(line, " ") {
-				t.Fatalf("blank at the end of %q", line)
-			}
-		}
-		if last := lines[len(lines)-1]; !strings.Contains(last, fmt.Sprintf("exit %d · ", r.ExitCode())) {
-			t.Fatalf("the last line is not the verdict: %q", last)
-		}
-	})
 }
 
 func TestNothingFailedIsLeftUnsaid(t *testing.T) {

@@ -5,10 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode"
 
 	. "github.com/onsi/gomega"
-	"pgregory.net/rapid"
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/github"
@@ -109,36 +107,3 @@ func TestASummaryFitsGitHub(t *testing.T) {
 }
 
 var markup = regexp.MustCompile(`</?(details|summary)>`)
-
-// No string of a target makes a command, a cell, or HTML.
-func TestHostileStrings(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		hostile := rapid.SampledFrom([]string{"", "\n::error::forged", "%0A::x", "|", "</details><script>", "`*[x](y)", "\x1b[31m", "\u202e"}).Draw(rt, "hostile")
-		r := sample.Random(rt)
-		r.Target.Name += hostile
-		for i := range r.Checks {
-			r.Checks[i].Requirement += hostile
-			for j := range r.Checks[i].Violations {
-				v := &r.Checks[i].Violations[j]
-				v.Statement, v.Expected, v.Actual, v.Curl = v.Statement+hostile, v.Expected+hostile, v.Actual+hostile, v.Curl+hostile
-			}
-		}
-		for _, line := range annotations(t, r) {
-			if line != "" && !strings.HasPrefix(line, "::error title=") || strings.ContainsFunc(line, unicode.IsControl) {
-				rt.Fatalf("%q is not one annotation", line)
-			}
-		}
-		for line := range strings.Lines(summary(t, r)) {
-			line = strings.TrimSuffix(line, "\n")
-			switch {
-			case strings.ContainsFunc(line, unicode.IsControl):
-				rt.Fatalf("control characters in %q", line)
-			case strings.HasPrefix(line, "    "): // shown as it is
-			case strings.ContainsAny(markup.ReplaceAllString(line, ""), "<>`["):
-				rt.Fatalf("markup in %q", line)
-			case strings.HasPrefix(line, "| ") && !regexp.MustCompile(`^\|([^|]*\|){2}$|^\|([^|]*\|){4,5}$`).MatchString(line):
-				rt.Fatalf("cells in %q", line)
-			}
-		}
-	})
-}

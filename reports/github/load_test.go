@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/reports/github"
-	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -29,7 +29,7 @@ func loadSummary(t *testing.T, r load.Results) string {
 
 // judged returns the full sample as one run, not as a shard.
 func judged() load.Results {
-	r := loadsample.Full()
+	r := sample.FullLoad()
 	r.Run.Shard = nil
 	return r
 }
@@ -50,9 +50,9 @@ func TestAnnotationsOfALoadRun(t *testing.T) {
 		r.Scenarios = append(r.Scenarios, r.Scenarios[0])
 	}
 	g.Expect(loadAnnotations(t, r, 1)).To(HaveLen(10), "GitHub shows no more")
-	g.Expect(loadAnnotations(t, loadsample.Passed(), 0)).To(Equal([]string{""}))
-	g.Expect(loadAnnotations(t, loadsample.Full(), 0)).To(Equal([]string{""}), "a shard has no verdict")
-	g.Expect(loadAnnotations(t, loadsample.Empty(), 3)).To(Equal([]string{
+	g.Expect(loadAnnotations(t, sample.PassedLoad(), 0)).To(Equal([]string{""}))
+	g.Expect(loadAnnotations(t, sample.FullLoad(), 0)).To(Equal([]string{""}), "a shard has no verdict")
+	g.Expect(loadAnnotations(t, sample.EmptyLoad(), 3)).To(Equal([]string{
 		"::error title=outreach-conformance::INCONCLUSIVE  exit 3 · 0 of 0 scenarios%0Abecause the target cannot be reached"}))
 }
 
@@ -77,10 +77,10 @@ func TestSummaryOfALoadRun(t *testing.T) {
 		MatchRegexp(`(?m)^    repeat    curl `),
 		MatchRegexp(`(?m)^\| list-throughput \| 500/s \| 500 \| [0-9.]+ \| [0-9.,]+ \| [0-9.,]+ \| 0 \| [0-9]+ \|$`)))
 	g.Expect(strings.Count(text, "<details>")).To(Equal(strings.Count(text, "</details>")))
-	passed := loadSummary(t, loadsample.Passed())
+	passed := loadSummary(t, sample.PassedLoad())
 	g.Expect(passed).To(HavePrefix("### ✓ PASS  exit 0 · 1 of 1 scenarios"))
 	g.Expect(passed).NotTo(ContainSubstring("Details of the failures"))
-	shard := loadSummary(t, loadsample.Full())
+	shard := loadSummary(t, sample.FullLoad())
 	g.Expect(shard).To(HavePrefix("### ✗ FAIL for this shard only  exit 0 · "))
 	interrupted := judged()
 	interrupted.Run.Interrupted = true
@@ -89,7 +89,7 @@ func TestSummaryOfALoadRun(t *testing.T) {
 
 func TestALoadSummaryFitsGitHub(t *testing.T) {
 	g := NewWithT(t)
-	r := loadsample.Hostile()
+	r := sample.HostileLoad()
 	for range 300 {
 		r.Scenarios = append(r.Scenarios, r.Scenarios[:6]...)
 	}
@@ -100,7 +100,7 @@ func TestALoadSummaryFitsGitHub(t *testing.T) {
 
 // No string of a target makes a command, a cell, or HTML.
 func TestHostileStringsOfALoadRun(t *testing.T) {
-	r := loadsample.Hostile()
+	r := sample.HostileLoad()
 	r.Run.Shard = nil
 	for i := range r.Scenarios {
 		for j := range r.Scenarios[i].Violations {

@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
 )
@@ -43,7 +43,7 @@ func ofLoad(t *testing.T, r load.Results) (suites, map[string]testcase) {
 
 func TestLoadHasATestcaseForEachScenarioAndThreshold(t *testing.T) {
 	g := NewWithT(t)
-	s, cases := ofLoad(t, loadsample.Full())
+	s, cases := ofLoad(t, sample.FullLoad())
 	g.Expect(s.Suites[0].Tests).To(Equal(15), "the run, 6 scenarios, 5 thresholds, 3 figures of the comparison")
 	g.Expect(cases["outreach-conformance run"].Failure.Text).To(ContainSubstring("because: walk: PAGE-WALK-01 is broken on campaigns.list"))
 	g.Expect(cases["walk Many clients, each walking whole lists, every page checked."].Failure.Text).To(And(
@@ -58,10 +58,10 @@ func TestLoadHasATestcaseForEachScenarioAndThreshold(t *testing.T) {
 
 func TestLoadIsNeverGreenAboutNothing(t *testing.T) {
 	g := NewWithT(t)
-	_, cases := ofLoad(t, loadsample.Empty())
+	_, cases := ofLoad(t, sample.EmptyLoad())
 	g.Expect(cases["outreach-conformance run"].Error.Message).To(ContainSubstring("cannot be reached"))
 
-	passed := loadsample.Passed()
+	passed := sample.PassedLoad()
 	s, _ := ofLoad(t, passed)
 	g.Expect(s.Suites[0].Failures + s.Suites[0].Errors).To(BeZero())
 
@@ -75,10 +75,10 @@ func TestLoadIsNeverGreenAboutNothing(t *testing.T) {
 	_, cases = ofLoad(t, passed)
 	g.Expect(cases["outreach-conformance run"].Error.Message).To(ContainSubstring("no scenario passed"))
 
-	interrupted := loadsample.Passed()
+	interrupted := sample.PassedLoad()
 	interrupted.Run.Interrupted, interrupted.Verdict = true, reports.Inconclusive
 	_, cases = ofLoad(t, interrupted)
 	g.Expect(cases["outreach-conformance run"].Error.Message).To(ContainSubstring("interrupted"))
 }
 
-func TestLoadOfAHostileTarget(t *testing.T) { ofLoad(t, loadsample.Hostile()) }
+func TestLoadOfAHostileTarget(t *testing.T) { ofLoad(t, sample.HostileLoad()) }

@@ -15,7 +15,6 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/reports/internal/loadsample"
 	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/junit"
 )
@@ -137,7 +136,7 @@ func TestFilesFollowPublicSchemas(t *testing.T) {
 	full.Checks[0].Seconds, full.Run.Seconds = 1e-7, 12345678.9
 	for name, write := range map[string]func() error{
 		"run": func() error { return junit.Write(path, full) }, "passed": func() error { return junit.Write(path, brief) },
-		"empty": func() error { return junit.Write(path, sample.Empty()) }, "load": func() error { return junit.WriteLoad(path, loadsample.Full()) },
+		"empty": func() error { return junit.Write(path, sample.Empty()) }, "load": func() error { return junit.WriteLoad(path, sample.FullLoad()) },
 	} {
 		g.Expect(write()).To(Succeed())
 		text, err := os.ReadFile(path)

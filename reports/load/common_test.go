@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -29,8 +29,8 @@ func TestTheCommonReasonOfALimiter(t *testing.T) {
 	if why, rest := few.Common(); why != "" || rest.Scope.Why != busy || rest.Recovery.Why != busy {
 		t.Errorf("two are few: %q, %+v", why, rest)
 	}
-	sample := loadsample.Full()
-	full := *sample.Scenarios[len(sample.Scenarios)-1].Limiter
+	r := sample.FullLoad()
+	full := *r.Scenarios[len(r.Scenarios)-1].Limiter
 	if why, rest := full.Common(); why != "" || !reflect.DeepEqual(rest, full) {
 		t.Errorf("%q is said once of a limiter that was found out", why)
 	}

@@ -12,14 +12,31 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/schemas/schematest"
 )
 
+// A file that this version of the model has written. A later version must read it, or
+// change ModelVersion and say how files are converted.
+func TestReadAcceptsAFrozenFile(t *testing.T) {
+	g := NewWithT(t)
+	r, err := load.Read("testdata/frozen/load.json")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(r.Verdict).To(Equal(reports.Passed))
+	g.Expect(r.Scenarios).To(HaveLen(1))
+	s := r.Scenarios[0]
+	g.Expect(s.Name).To(Equal("mixed"))
+	g.Expect(s.Phases).To(HaveLen(1))
+	g.Expect(s.Phases[0].Sent).To(BeEquivalentTo(400))
+	g.Expect(s.Phases[0].Labels).To(HaveLen(17))
+	g.Expect(s.Thresholds).To(HaveLen(1))
+	g.Expect(r.Traffic.Sent).To(BeEquivalentTo(450))
+}
+
 func TestSamplesMeetTheSchemaAndComeBack(t *testing.T) {
 	s := schematest.Compiled(t, load.Schema())
-	for name, r := range map[string]load.Results{"full": loadsample.Full(), "hostile": loadsample.Hostile(), "passed": loadsample.Passed(), "empty": loadsample.Empty()} {
+	for name, r := range map[string]load.Results{"full": sample.FullLoad(), "hostile": sample.HostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad()} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(r.Validate()).To(Succeed())
@@ -38,7 +55,7 @@ func TestSamplesMeetTheSchemaAndComeBack(t *testing.T) {
 
 // A small document with most parts of the model.
 func small() load.Results {
-	r := loadsample.Full()
+	r := sample.FullLoad()
 	for i := range r.Scenarios {
 		s := &r.Scenarios[i]
 		for j := range s.Phases {
@@ -171,7 +188,7 @@ func TestNoPassAboutNothing(t *testing.T) {
 		},
 		"an interrupted run": func(r *load.Results) { r.Run.Interrupted = true },
 	} {
-		r := loadsample.Passed()
+		r := sample.PassedLoad()
 		empty(&r)
 		NewWithT(t).Expect(r.Validate()).To(MatchError(ContainSubstring(name)))
 	}
@@ -180,7 +197,7 @@ func TestNoPassAboutNothing(t *testing.T) {
 // A pass may have only probes and no phase, and scenarios that lacked an input.
 func TestAPassNeedsNoPhase(t *testing.T) {
 	g := NewWithT(t)
-	r := loadsample.Passed()
+	r := sample.PassedLoad()
 	r.Traffic = load.Traffic{}
 	r.Scenarios[0].Phases, r.Scenarios[0].Thresholds = nil, nil
 	r.Scenarios[0].Requests = &load.Requests{Total: 800, Beside: 800}
@@ -194,7 +211,7 @@ func TestAPassNeedsNoPhase(t *testing.T) {
 
 // An improvement is a change below 0.
 func TestAChangeMayBeAnImprovement(t *testing.T) {
-	r := loadsample.Passed()
+	r := sample.PassedLoad()
 	r.Scenarios[0].Thresholds = []load.Threshold{{Text: "worse<10%", Outcome: load.Met, Unit: "%", Measured: &load.Estimate{Value: -32.6, Low: -66.7, High: 3}}}
 	body, err := load.Encode(r)
 	if err != nil {
@@ -226,7 +243,7 @@ func TestWriteReplacesWholeFilesAndReadComesBack(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "made", "for", "load.json")
 	g.Expect(load.Write(path, small())).To(Succeed())
-	g.Expect(load.Write(path, loadsample.Passed())).To(Succeed())
+	g.Expect(load.Write(path, sample.PassedLoad())).To(Succeed())
 	back, err := load.Read(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(back.Verdict).To(Equal(reports.Passed))
@@ -238,7 +255,7 @@ func TestWriteReplacesWholeFilesAndReadComesBack(t *testing.T) {
 func TestWriteKeepsAContradictoryReportAndSaysSo(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "load.json")
-	r := loadsample.Passed()
+	r := sample.PassedLoad()
 	r.Scenarios[0].Thresholds[0].Outcome = "nearly"
 	g.Expect(load.Write(path, r)).To(MatchError(And(ContainSubstring(path), ContainSubstring("/scenarios/0/thresholds/0/outcome"))))
 	g.Expect(os.ReadFile(path)).To(ContainSubstring(`"nearly"`))
@@ -265,7 +282,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, r := range []load.Results{loadsample.Empty(), loadsample.Passed()} {
+	for _, r := range []load.Results{sample.EmptyLoad(), sample.PassedLoad()} {
 		body, err := load.Encode(r)
 		if err != nil {
 			f.Fatal(err)

@@ -4,24 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"strings"
 	"sync"
 	"testing"
-	"unicode"
 
 	. "github.com/onsi/gomega"
 	"github.com/xeipuuv/gojsonschema"
-	"pgregory.net/rapid"
 
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/internal/loadsample"
 	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/sarif"
 	"outreach.example/conformance/schemas/schematest"
 )
-
-type fataler interface{ Fatalf(string, ...any) }
 
 // schema is that of OASIS, which testdata/NOTICE is about.
 var schema = sync.OnceValue(func() *gojsonschema.Schema {
@@ -74,7 +68,7 @@ type found struct {
 }
 
 // read reads a log that follows the schema of SARIF 2.1.0.
-func read(t fataler, text []byte) log {
+func read(t testing.TB, text []byte) log {
 	if wrong := schematest.Findings(t, schema(), text); len(wrong) > 0 {
 		t.Fatalf("%v", wrong)
 	}
@@ -85,7 +79,7 @@ func read(t fataler, text []byte) log {
 	return l
 }
 
-func written(t fataler, r reports.Results) log {
+func written(t testing.TB, r reports.Results) log {
 	var b bytes.Buffer
 	if err := sarif.Write(&b, r, r.ExitCode()); err != nil {
 		t.Fatalf("%v", err)
@@ -97,12 +91,11 @@ func TestLogsFollowTheSchema(t *testing.T) {
 	for _, r := range []reports.Results{sample.Full(), sample.Passed(), sample.Empty()} {
 		written(t, r)
 	}
-	for _, r := range []load.Results{loadsample.Full(), loadsample.Passed(), loadsample.Empty()} {
+	for _, r := range []load.Results{sample.FullLoad(), sample.PassedLoad(), sample.EmptyLoad()} {
 		var b bytes.Buffer
 		NewWithT(t).Expect(sarif.WriteLoad(&b, r, r.ExitCode())).To(Succeed())
 		read(t, b.Bytes())
 	}
-	rapid.Check(t, func(t *rapid.T) { written(t, sample.Random(t)) })
 }
 
 func TestTheSchemaCanFail(t *testing.T) {
@@ -150,24 +143,4 @@ func TestAnInconclusiveRunIsAResult(t *testing.T) {
 	g.Expect(run.Results[0].RuleID).To(Equal("VERDICT"))
 	g.Expect(run.Invocations[0].Successful).To(BeFalse())
 	g.Expect(written(t, sample.Passed()).Runs[0].Results).To(BeEmpty())
-}
-
-// No string of a target is a link, and no line has control characters.
-func TestHostileStrings(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		hostile := rapid.SampledFrom([]string{"", "[click](https://evil.example)", "\x1b[31m", "\u202e", "</script>", "](1)"}).Draw(t, "hostile")
-		r := sample.Random(t)
-		for i := range r.Checks {
-			for j := range r.Checks[i].Violations {
-				v := &r.Checks[i].Violations[j]
-				v.Statement, v.Expected, v.Actual, v.Curl = v.Statement+hostile, v.Expected+hostile, v.Actual+hostile, v.Curl+hostile
-			}
-		}
-		for _, found := range written(t, r).Runs[0].Results {
-			text := found.Message.Text
-			if strings.Contains(text, "](") || strings.ContainsFunc(strings.ReplaceAll(text, "\n", ""), unicode.IsControl) {
-				t.Fatalf("%q", text)
-			}
-		}
-	})
 }

@@ -13,7 +13,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"pgregory.net/rapid"
 
-	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load/openmetrics"
 )
 
@@ -47,7 +47,7 @@ func live(t *testing.T) map[string]*dto.MetricFamily {
 
 // A figure that metrics.txt also has keeps its name and labels; all others are marked.
 func TestLiveFiguresHaveTheNamesOfTheFinalOnes(t *testing.T) {
-	body, err := openmetrics.Encode(loadsample.Full())
+	body, err := openmetrics.Encode(sample.FullLoad())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,16 +12,16 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/load/openmetrics"
 )
 
 func samples() map[string]load.Results {
-	twice := loadsample.Full()
+	twice := sample.FullLoad()
 	twice.Scenarios = append(twice.Scenarios, twice.Scenarios...)
 	twice.Scenarios[0].Phases = append(twice.Scenarios[0].Phases, twice.Scenarios[0].Phases...)
-	return map[string]load.Results{"full": loadsample.Full(), "hostile": loadsample.Hostile(), "passed": loadsample.Passed(), "empty": loadsample.Empty(), "twice": twice}
+	return map[string]load.Results{"full": sample.FullLoad(), "hostile": sample.HostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad(), "twice": twice}
 }
 
 // parsed parses the text. Without its end marker it is valid in the Prometheus text
@@ -70,7 +70,7 @@ func TestEveryRunCanBeReadBack(t *testing.T) {
 }
 
 func TestFiguresHaveTheUnitsOfTheReports(t *testing.T) {
-	body, err := openmetrics.Encode(loadsample.Full())
+	body, err := openmetrics.Encode(sample.FullLoad())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestFiguresHaveTheUnitsOfTheReports(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "made", "load.prom")
-	if err := openmetrics.Write(path, loadsample.Passed()); err != nil {
+	if err := openmetrics.Write(path, sample.PassedLoad()); err != nil {
 		t.Fatal(err)
 	}
 	body, err := os.ReadFile(path)

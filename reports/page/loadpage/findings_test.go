@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 )
 
 // of returns the part of the page about its only scenario, as text.
 func of(t *testing.T, s load.Scenario) string {
 	t.Helper()
-	r := loadsample.Passed()
+	r := sample.PassedLoad()
 	r.Scenarios = []load.Scenario{s}
 	said := words(t, render(t, "finding", r))
 	_, said, _ = strings.Cut(said, s.Name+" ") // the table of scenarios
@@ -20,7 +20,7 @@ func of(t *testing.T, s load.Scenario) string {
 
 // A percentile for which too few requests are planned is no figure.
 func TestAPercentileNeedsRequests(t *testing.T) {
-	s := loadsample.Passed().Scenarios[0]
+	s := sample.PassedLoad().Scenarios[0]
 	p := s.Phases[0]
 	p.Labels = nil
 	p.Response.Accepted = &load.Distribution{Count: 800, MaxMS: 9, Quantiles: []load.Quantile{
@@ -41,7 +41,7 @@ func TestAPercentileNeedsRequests(t *testing.T) {
 
 // The headline names the figure that became worse by most.
 func TestTheHeadlineComparesWithTheBaseline(t *testing.T) {
-	s := loadsample.Passed().Scenarios[0]
+	s := sample.PassedLoad().Scenarios[0]
 	measured := func(phase string, e load.Estimate) load.Threshold {
 		return load.Threshold{Text: "worse<10%", Outcome: load.Met, Phase: phase, Measured: &e, Unit: "%"}
 	}
@@ -64,12 +64,12 @@ func TestTheHeadlineComparesWithTheBaseline(t *testing.T) {
 
 // A spike is shown in three parts; one rate, two bursts or an unfinished one are not.
 func TestASpikeHasThreeParts(t *testing.T) {
-	s := loadsample.Passed().Scenarios[0]
+	s := sample.PassedLoad().Scenarios[0]
 	second := func(asked int64, p99 float64) load.Interval {
 		return load.Interval{Asked: asked, Sent: asked, Done: asked, Accepted: asked, Response: &load.Brief{P50MS: 2, P90MS: 3, P99MS: p99, MaxMS: p99}}
 	}
 	phase := func(seconds float64, series ...load.Interval) load.Phase {
-		p := loadsample.Passed().Scenarios[0].Phases[0]
+		p := sample.PassedLoad().Scenarios[0].Phases[0]
 		p.Name, p.RatePerSecond, p.IntervalSeconds, p.Seconds = "spike", 0, 1, seconds
 		for i := range series {
 			series[i].T = int64(i)
@@ -107,7 +107,7 @@ func TestASpikeHasThreeParts(t *testing.T) {
 
 // Phases of several page sizes share one chart.
 func TestPageSizesShareAChart(t *testing.T) {
-	s := loadsample.Passed().Scenarios[0]
+	s := sample.PassedLoad().Scenarios[0]
 	p := s.Phases[0]
 	s.Phases = nil
 	for i, name := range []string{"limit=1", "limit=25", "limit=100"} {

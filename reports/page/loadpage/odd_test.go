@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/page/loadpage"
 )
@@ -14,7 +14,7 @@ import (
 // Render makes a page of any results, and no chart contains NaN.
 func TestOddFiguresArePlotted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := loadsample.Passed()
+		r := sample.PassedLoad()
 		s := &r.Scenarios[0]
 		p := &s.Phases[0]
 		figure := func(label string) float64 {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/page/loadpage"
 )
@@ -20,7 +20,7 @@ import (
 var keep = flag.String("keep", "", "directory in which the pages are kept, to look at them")
 
 func samples() map[string]load.Results {
-	return map[string]load.Results{"full": loadsample.Full(), "hostile": loadsample.Hostile(), "passed": loadsample.Passed(), "empty": loadsample.Empty()}
+	return map[string]load.Results{"full": sample.FullLoad(), "hostile": sample.HostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad()}
 }
 
 func render(t *testing.T, name string, r load.Results) string {
@@ -82,7 +82,7 @@ func TestThePageIsHarmlessAndNeedsNothing(t *testing.T) {
 
 // The page shows the value of an invalid Retry-After.
 func TestARetryAfterThatCannotBeRead(t *testing.T) {
-	r := loadsample.Passed()
+	r := sample.PassedLoad()
 	r.Scenarios[0].Limiter = &load.Limiter{Summary: "20 requests in 1 s", RetryAfter: load.RetryAfter{
 		Present: load.Answer{Value: "always"}, Refused: 229, With: 229, Unreadable: 228, Example: "\"<b>\u202e\""}}
 	said := words(t, render(t, "unread", r))
@@ -108,7 +108,7 @@ func words(t *testing.T, body string) string {
 }
 
 func TestThePageSaysAll(t *testing.T) {
-	body := render(t, "full", loadsample.Full())
+	body := render(t, "full", sample.FullLoad())
 	said := words(t, body)
 	from := 0
 	for _, part := range []string{ // in this order
@@ -139,7 +139,7 @@ func TestThePageSaysAll(t *testing.T) {
 
 // A figure that is a lower bound is marked wherever the page has it.
 func TestThePageMarksLowerBounds(t *testing.T) {
-	r := loadsample.Full()
+	r := sample.FullLoad()
 	for i := range r.Comparison.Figures {
 		r.Comparison.Figures[i].BOpen = true
 	}
@@ -175,7 +175,7 @@ func TestThePageMarksLowerBounds(t *testing.T) {
 }
 
 func TestAnEmptyRunIsNotDressedUp(t *testing.T) {
-	said := words(t, render(t, "empty", loadsample.Empty()))
+	said := words(t, render(t, "empty", sample.EmptyLoad()))
 	for _, part := range []string{"? INCONCLUSIVE", "the target cannot be reached", "No scenario could be judged.", "Not calibrated: "} {
 		if !strings.Contains(said, part) {
 			t.Errorf("the page does not say %q: %s", part, said)
@@ -184,7 +184,7 @@ func TestAnEmptyRunIsNotDressedUp(t *testing.T) {
 }
 
 func TestChartsAreDrawnInThePagesColours(t *testing.T) {
-	body := render(t, "full", loadsample.Full())
+	body := render(t, "full", sample.FullLoad())
 	charts := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(body, -1)
 	if len(charts) < 20 {
 		t.Errorf("%d charts", len(charts))
@@ -201,7 +201,7 @@ func TestChartsAreDrawnInThePagesColours(t *testing.T) {
 
 // A run that only probed a limiter has no schedule, but it sent requests.
 func TestAPageOfProbesAlone(t *testing.T) {
-	r := loadsample.Empty()
+	r := sample.EmptyLoad()
 	r.Scenarios = []load.Scenario{{Name: "rate-limit", About: "It probes.", Verdict: reports.Passed, Requests: &load.Requests{Total: 1234, Beside: 1234}}}
 	body, err := loadpage.Render(r)
 	if err != nil {
@@ -213,14 +213,14 @@ func TestAPageOfProbesAlone(t *testing.T) {
 	if strings.Contains(string(body), `<th scope="col">threshold</th>`) {
 		t.Error("the page has a table of thresholds, of which there are none")
 	}
-	if body, err = loadpage.Render(loadsample.Full()); err != nil || !strings.Contains(string(body), " planned, ") || !strings.Contains(string(body), `<th scope="col">threshold</th>`) {
+	if body, err = loadpage.Render(sample.FullLoad()); err != nil || !strings.Contains(string(body), " planned, ") || !strings.Contains(string(body), `<th scope="col">threshold</th>`) {
 		t.Errorf("the page of a run with phases does not say what was planned, or shows no thresholds: %v", err)
 	}
 }
 
 // A last second that is cut short is no drop.
 func TestTheLastSecond(t *testing.T) {
-	r := loadsample.Passed()
+	r := sample.PassedLoad()
 	phase := load.Phase{Name: "p", Seconds: 2.4, IntervalSeconds: 1, RatePerSecond: 100, AchievedPerSecond: 100}
 	for i := range 3 {
 		phase.Series = append(phase.Series, load.Interval{T: int64(i), Asked: 100, Sent: 100, Done: 100, Accepted: 100})

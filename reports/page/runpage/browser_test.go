@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"outreach.example/conformance/internal/testbed/browser"
-	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/page/runpage"
 )
 
@@ -117,7 +116,7 @@ func TestThePageWithoutAPointer(t *testing.T) {
 // BenchmarkOpen measures how long a browser takes to open the page of a large hostile run.
 func BenchmarkOpen(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "report.html")
-	if err := runpage.Write(file, sample.Hostile(5000, 20_000)); err != nil {
+	if err := runpage.Write(file, hostile(5000, 20_000)); err != nil {
 		b.Fatal(err)
 	}
 	chromium := browser.Start(b)

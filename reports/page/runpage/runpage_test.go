@@ -19,7 +19,7 @@ import (
 var keep = flag.String("keep", "", "directory in which the pages are kept, to look at them")
 
 func samples() map[string]reports.Results {
-	return map[string]reports.Results{"full": sample.Full(), "passed": sample.Passed(), "empty": sample.Empty(), "waived": waived(), "hostile": sample.Hostile(50, 200)}
+	return map[string]reports.Results{"full": sample.Full(), "passed": sample.Passed(), "empty": sample.Empty(), "waived": waived(), "hostile": hostile(50, 200)}
 }
 
 // waived is a run with an expected failure.
@@ -204,7 +204,7 @@ const (
 
 // A page stays within its bounds, whatever a target sent, and says what it leaves out.
 func TestALargeHostileRunIsBounded(t *testing.T) {
-	body := render(t, "large", sample.Hostile(5000, 20_000))
+	body := render(t, "large", hostile(5000, 20_000))
 	elements := 0
 	for n := range parsed(t, body).Descendants() {
 		if n.Type == html.ElementNode {

@@ -1,6 +1,5 @@
 // Package derive generates files from the OpenAPI document, as kin-openapi
-// loads it: draft-07 JSON Schemas, the field table of the package spec, and the document
-// in OpenAPI 3.1.
+// loads it: draft-07 JSON Schemas and the field table of the package spec.
 //
 // The output depends on the document alone. A keyword that the package does not
 // know is an error: ignoring it would leave a rule unchecked. The package
@@ -32,9 +31,6 @@ func Files(source []byte) (map[string][]byte, error) {
 		return nil, err
 	}
 	if files["spec/fields_gen.go"], err = doc.fieldTable(); err != nil {
-		return nil, err
-	}
-	if files["schemas/openapi-3.1.yaml"], err = version31(source); err != nil {
 		return nil, err
 	}
 	return files, nil

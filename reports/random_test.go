@@ -1,4 +1,4 @@
-package sample
+package reports_test
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// Random draws results that Validate accepts.
-func Random(t *rapid.T) reports.Results {
+// random draws results that Validate accepts.
+func random(t *rapid.T) reports.Results {
 	verdict := rapid.SampledFrom([]reports.Verdict{reports.Passed, reports.Failed, reports.Inconclusive}).Draw(t, "verdict")
 	r := reports.Results{
 		Version:      reports.ModelVersion,

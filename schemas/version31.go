@@ -1,4 +1,4 @@
-package derive
+package schemas
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// version31 returns the document in OpenAPI 3.1. The two versions accept the same: only
-// schemas are written differently. A type list takes the place of nullable, enum with
-// null the place of x-enum, and examples the place of example.
-func version31(source []byte) ([]byte, error) {
+// OpenAPI31 derives the same document in OpenAPI 3.1, in YAML. The two versions accept the
+// same: only schemas are written differently. A type list takes the place of nullable, enum
+// with null the place of x-enum, and examples the place of example.
+func OpenAPI31() ([]byte, error) {
 	var doc yaml.MapSlice
-	if err := yaml.UnmarshalWithOptions(source, &doc, yaml.UseOrderedMap()); err != nil {
-		return nil, err
+	if err := yaml.UnmarshalWithOptions(openAPI, &doc, yaml.UseOrderedMap()); err != nil {
+		return nil, fmt.Errorf("schemas: openapi.yaml: %w", err)
 	}
 	for i, item := range doc {
 		switch item.Key {
@@ -31,8 +31,7 @@ func version31(source []byte) ([]byte, error) {
 			}
 		}
 	}
-	text, err := yaml.MarshalWithOptions(doc, yaml.IndentSequence(true), yaml.UseSingleQuote(true))
-	return append([]byte(fmt.Sprintf("# %s\n", Header)), text...), err
+	return yaml.MarshalWithOptions(doc, yaml.IndentSequence(true), yaml.UseSingleQuote(true))
 }
 
 // mediaIn31 rewrites the schemas of everything below a path, a parameter or a response.
@@ -66,7 +65,7 @@ func each(value any, rewrite func(any) any) any {
 	return object
 }
 
-// schemaIn31 rewrites one schema. load has checked that it has no other keyword whose
+// schemaIn31 rewrites one schema. The generator has checked that it has no other keyword whose
 // meaning differs between the versions.
 func schemaIn31(value any) any {
 	schema, ok := value.(yaml.MapSlice)

@@ -1,4 +1,4 @@
-package sample
+package runpage_test
 
 import (
 	"fmt"
@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/spec"
 )
 
-// Attack is a text that a hostile target may send: markup, a script, control characters,
+// attack is a text that a hostile target may send: markup, a script, control characters,
 // terminal sequences, bidirectional marks, and invalid UTF-8.
-const Attack = "</script><script>evil()</script><img src=//evil.example onerror=evil()>\x1b[31m\u202e\u2066abc\u200b\x00\xff&\"'`{{.}}"
+const attack = "</script><script>evil()</script><img src=//evil.example onerror=evil()>\x1b[31m\u202e\u2066abc\u200b\x00\xff&\"'`{{.}}"
 
-// Hostile returns results with so many requirements, and so many failed checks with an
+// hostile returns results with so many requirements, and so many failed checks with an
 // exchange each, whose texts a target wrote. They are as long as a run keeps them, and in a
 // few checks as long as a target likes.
-func Hostile(requirements, exchanges int) reports.Results {
-	r := Full()
+func hostile(requirements, exchanges int) reports.Results {
+	r := sample.Full()
 	r.Checks, r.Levels = nil, nil
 	endless, long := violation(8<<20), violation(2000)
 	operations := spec.Operations()
@@ -42,14 +43,14 @@ func Hostile(requirements, exchanges int) reports.Results {
 	for i := range 1000 {
 		r.Troubles = append(r.Troubles, reports.Trouble{Where: long.Body, What: fmt.Sprint(i, long.Body)})
 	}
-	r.Target.Name, r.Target.BaseURL, r.Reasons = long.Body, "https://user:secret@evil.example/"+Attack, []string{endless.Body}
+	r.Target.Name, r.Target.BaseURL, r.Reasons = long.Body, "https://user:secret@evil.example/"+attack, []string{endless.Body}
 	r.Run.Time = &reports.Time{Judging: time.Minute.Seconds()}
 	return r
 }
 
 // violation returns one with texts of so many bytes.
 func violation(size int) reports.Violation {
-	long := Attack + strings.Repeat("w", size)
+	long := attack + strings.Repeat("w", size)
 	headers := make([]string, reports.MaxHeaders)
 	for i := range headers {
 		headers[i] = fmt.Sprintf("X-%d: %s", i, long[:min(len(long), reports.MaxHeader/2)])
