@@ -202,7 +202,7 @@ func shapeRequirements() []Requirement {
 			Section:   "What the service does (all endpoints return JSON)",
 			Method:    "Every 200 body is decoded strictly.", Operations: allOps()},
 		{ID: "BODY-TYPE", Level: Stated, Group: GroupShape, Profile: ProfileShape,
-			Statement: "The 200 body has the documented outer form: an object, or for phone numbers a plain array of objects.",
+			Statement: "The 200 body has the documented outer form: an object, or for " + plainLists() + " a plain array of objects.",
 			Section:   "Endpoints", Method: "The outermost type of every 200 body is checked.", Operations: allOps()},
 		{ID: "CONTENT-TYPE", Level: Derived, Group: GroupShape, Profile: ProfileShape,
 			Statement: "A 200 response declares JSON in its Content-Type (application/json or a +json type, any parameters).",
@@ -219,6 +219,17 @@ func shapeRequirements() []Requirement {
 			Section:   "Pagination (list endpoints)", Method: "Every page seen is checked.", Operations: pagedOps()},
 	}
 	return join(table, fieldRequirements())
+}
+
+// plainLists names the resources that a plain array lists.
+func plainLists() string {
+	var sections []string
+	for _, o := range operations {
+		if o.Answer == Array {
+			sections = append(sections, strings.ToLower(o.Section))
+		}
+	}
+	return strings.Join(sections, " and ")
 }
 
 // fieldRequirements turns each row of the field tables into its requirements
@@ -252,7 +263,7 @@ func fieldRequirements() []Requirement {
 // get shows metadata (META-ELSEWHERE).
 func shows(o Operation, f Field) bool {
 	metadata := f.Resource == "InboxPlacementTest" && f.Path == "metadata"
-	return !metadata || o.ID == GetPlacementTest
+	return !metadata || o.Takes("with_metadata")
 }
 
 // article returns the name of a resource with its indefinite article.

@@ -1,6 +1,6 @@
 // Package derive generates files from the OpenAPI document, as kin-openapi
-// loads it: draft-07 JSON Schemas, the field table of the package spec, and the document
-// in OpenAPI 3.1.
+// loads it: draft-07 JSON Schemas, the tables of operations and fields of the package
+// spec, and the document in OpenAPI 3.1.
 //
 // The output depends on the document alone. A keyword that the package does not
 // know is an error: ignoring it would leave a rule unchecked. The package
@@ -34,6 +34,9 @@ func Files(source []byte) (map[string][]byte, error) {
 	if files["spec/fields_gen.go"], err = doc.fieldTable(); err != nil {
 		return nil, err
 	}
+	if files["spec/operations_gen.go"], err = doc.operationTable(); err != nil {
+		return nil, err
+	}
 	if files["schemas/openapi-3.1.yaml"], err = version31(source); err != nil {
 		return nil, err
 	}
@@ -42,6 +45,7 @@ func Files(source []byte) (map[string][]byte, error) {
 
 // document is a loaded and checked OpenAPI 3.0 document.
 type document struct {
+	loaded     *openapi3.T
 	components []named // components.schemas
 	// responses and requests hold the names of the components that a response
 	// or a request uses, directly or through other components.
@@ -65,7 +69,7 @@ func load(source []byte) (*document, error) {
 	if loaded.Components == nil || len(loaded.Components.Schemas) == 0 {
 		return nil, fmt.Errorf("components.schemas is empty")
 	}
-	doc := &document{components: inOrder(loaded.Components.Schemas), responses: map[string]bool{}, requests: map[string]bool{}}
+	doc := &document{loaded: loaded, components: inOrder(loaded.Components.Schemas), responses: map[string]bool{}, requests: map[string]bool{}}
 	checked := checker{}
 	for _, s := range doc.components {
 		if err := checked.schema("components.schemas."+s.name, s.SchemaRef); err != nil {
