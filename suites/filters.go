@@ -20,12 +20,12 @@ func filters() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
 			for _, f := range oracle.Filters(op.ID) {
-				It(f.Title, Requires(f.Requirements...), func(api *API) { api.expectFilter(f) })
-				if slices.Contains(idFilters, f.Parameter) {
-					It(f.Title+" that no row has", Requires(f.Extra()), func(api *API) { api.expectNoRow(f) })
+				It(f.Title(), Requires(f.Requirements...), func(api *API) { api.expectFilter(f) })
+				if f.ByID() {
+					It(f.Title()+" that no row has", Requires(f.Extra()), func(api *API) { api.expectNoRow(f) })
 				}
-				if f.Parameter == profile.ParamResourceIDs {
-					It(f.Title+" of which no row has one", Requires(f.Requirements...), func(api *API) { api.expectRowsOfOthers(f) })
+				if f.Kind == spec.AnyOf {
+					It(f.Title()+" of which no row has one", Requires(f.Requirements...), func(api *API) { api.expectRowsOfOthers(f) })
 				}
 			}
 		})
@@ -36,9 +36,6 @@ func filters() {
 		})
 	}
 }
-
-// idFilters are the parameters that select rows by an id.
-var idFilters = []string{profile.ParamTest, profile.ParamParentCampaign, profile.ParamResourceIDs}
 
 // handful is how many values of a filter are tried at most.
 const handful = 4
@@ -80,7 +77,7 @@ func (api *API) expectFilter(f oracle.Filter) {
 			}
 		}
 	}
-	if f.Parameter == profile.ParamSearch && f.Extra() != spec.FilterSearchURLExtra && f.Extra() != spec.FilterSearchEmailExtra {
+	if f.Kind == spec.Search {
 		api.expectWholeSearch(list, f, tried.before)
 	}
 	for _, id := range f.Requirements {
@@ -108,7 +105,7 @@ func filtersNewTests(api *API) {
 		}
 	}
 	for _, f := range oracle.Filters(spec.ListPlacementTests) {
-		if f.Parameter == profile.ParamStatus {
+		if f.Key == profile.ParamStatus {
 			api.expectFilter(f)
 		}
 	}
@@ -227,7 +224,7 @@ func (t filterTrial) differs(f oracle.Filter) bool {
 // filteredBy adds parameters to the list's call, by their keys. A server may refuse those
 // that contradict each other.
 func (api *API) filteredBy(list Call, query map[string]string) Call {
-	if oracle.Contradicts(query) {
+	if oracle.Contradicts(list.Operation.ID, query) {
 		list = list.MayBeRefused()
 	}
 	for _, parameter := range slices.Sorted(maps.Keys(query)) {
@@ -307,7 +304,7 @@ func walkFiltered(api *API) {
 		work = append(work, func() { walked[i] = api.walkThrough(list, uses, sizes) })
 	}
 	for _, f := range oracle.Filters(list.Operation.ID) {
-		if f.Parameter == profile.ParamResourceIDs && api.named(list.Operation.ID)(f.Parameter) {
+		if f.Kind == spec.AnyOf && api.named(list.Operation.ID)(f.Key) {
 			api.expectOnce(list, f, rows)
 		}
 		widest := f.Widest(rows, handful)

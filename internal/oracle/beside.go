@@ -27,11 +27,11 @@ func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Us
 	var all []Use
 	uses := spread(f.Uses(l.Rows, most), most)
 	for _, other := range Filters(l.Operation.ID) {
-		if other.Parameter == f.Parameter || !known(other.Parameter) {
+		if other.Key == f.Key || !known(other.Key) {
 			continue
 		}
 		for _, third := range Filters(l.Operation.ID) {
-			if other.Title < third.Title && third.Parameter != f.Parameter && third.Parameter != other.Parameter && known(third.Parameter) {
+			if other.Title() < third.Title() && third.Key != f.Key && third.Key != other.Key && known(third.Key) {
 				if all3, ok := l.besideTwo(uses, other, third); ok {
 					all = append(all, all3)
 				}
@@ -59,7 +59,7 @@ func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Us
 func (l List) BesideBeyond(f Filter, most int, known func(parameter string) bool) []Beyond {
 	var all []Beyond
 	for _, other := range Filters(l.Operation.ID) {
-		if other.Parameter != f.Parameter && known(other.Parameter) {
+		if other.Key != f.Key && known(other.Key) {
 			pairs := l.pairsBeyond(f, other)
 			all = append(all, pairs[:min(len(pairs), most)]...)
 		}

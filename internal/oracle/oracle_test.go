@@ -205,11 +205,11 @@ func TestUsesBesideOtherFiltersTell(t *testing.T) {
 	statuses := map[string]bool{}
 	for _, f := range Filters(l.Operation.ID) {
 		uses := l.Beside(f, 4, all)
-		g.Expect(uses).NotTo(BeEmpty(), f.Title)
+		g.Expect(uses).NotTo(BeEmpty(), f.Title())
 		for _, use := range uses {
 			without := Query{Parameters: map[string]string{}, Sizes: []int{maxLimit}, Pages: 1}
 			for parameter, value := range use.Query {
-				if parameter != f.Parameter {
+				if parameter != f.Key {
 					without.Parameters[parameter] = value
 				}
 			}
@@ -242,9 +242,9 @@ func TestEndsOfWindowsAlone(t *testing.T) {
 	}
 	for _, f := range Filters(l.Operation.ID) {
 		uses := l.Alone(f, 4)
-		g.Expect(len(uses) > 0).To(Equal(f.Parameter != profile.ParamTest), f.Title)
+		g.Expect(len(uses) > 0).To(Equal(f.Key != profile.ParamTest), f.Title())
 		for _, use := range uses {
-			g.Expect(use.Query).To(And(HaveLen(1), HaveKey(f.Parameter)))
+			g.Expect(use.Query).To(And(HaveLen(1), HaveKey(f.Key)))
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 		of := rapid.SampledFrom(l.Rows)
 		pivot := of.Draw(t, "row")
 		for _, f := range Filters(l.Operation.ID) {
-			if !known(f.Parameter) || !rapid.Bool().Draw(t, "uses "+f.Title) {
+			if !known(f.Key) || !rapid.Bool().Draw(t, "uses "+f.Title()) {
 				continue
 			}
 			rows := []paging.Row{pivot}
@@ -55,11 +55,11 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 			}
 		}
 		for _, flag := range l.flags() {
-			if !known(flag.parameter) {
+			if !known(flag.Key) {
 				continue
 			}
-			if value := rapid.SampledFrom(flag.values).Draw(t, flag.parameter); value != "" {
-				q.Parameters = add(q.Parameters, map[string]string{flag.parameter: value})
+			if value := rapid.SampledFrom(append([]string{""}, flag.Values...)).Draw(t, flag.Key); value != "" {
+				q.Parameters = add(q.Parameters, map[string]string{flag.Key: value})
 			}
 		}
 		return q
@@ -75,7 +75,7 @@ func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 	for _, parameters := range l.Flags(known) {
 		queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: WholeWalk})
 	}
-	filters := slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(f Filter) bool { return !known(f.Parameter) })
+	filters := slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(f Filter) bool { return !known(f.Key) })
 	for i, one := range filters {
 		for _, other := range filters[i+1:] {
 			for _, parameters := range spread(l.both(one, other), most) {
@@ -113,18 +113,18 @@ const (
 // Alone returns uses of one end of a window without the other end, chosen from at most so
 // many, those to the millisecond among them; none for another filter.
 func (l List) Alone(f Filter, most int) []Use {
+	if !f.IsWindow() {
+		return nil
+	}
 	var alone []Use
 	uses := f.extremes(l.Rows, most)
 	for _, use := range f.Uses(l.Rows, most) {
-		if use.isBetween(l.Rows, f.Parameter) {
+		if use.isBetween(l.Rows, f.Key) {
 			uses = append(uses, use)
 		}
 	}
 	for _, use := range uses {
-		if f.Parameter != profile.ParamWindowStart && f.Parameter != profile.ParamWindowEnd {
-			break
-		}
-		use.Query = map[string]string{f.Parameter: use.Query[f.Parameter]}
+		use.Query = map[string]string{f.Key: use.Query[f.Key]}
 		alone = append(alone, use)
 	}
 	return alone
@@ -133,7 +133,7 @@ func (l List) Alone(f Filter, most int) []Use {
 // both returns the parameters of both filters by the values of each of the older rows that
 // has values for both.
 func (l List) both(one, other Filter) []map[string]string {
-	if one.Parameter == other.Parameter {
+	if one.Key == other.Key {
 		return nil
 	}
 	var all []map[string]string
@@ -154,7 +154,7 @@ func (l List) both(one, other Filter) []map[string]string {
 // three returns the parameters of three filters by the values of one of the older rows; nil
 // if no row has values for all, or if two of them are the same filter.
 func (l List) three(one, other, third Filter) map[string]string {
-	if one.Parameter == third.Parameter || other.Parameter == third.Parameter {
+	if one.Key == third.Key || other.Key == third.Key {
 		return nil
 	}
 	for _, both := range spread(l.both(one, other), 1) {
@@ -192,21 +192,11 @@ const WholeWalk = 40
 // sizes are the limits that queries send; 0 sends none.
 var sizes = rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, maxLimit), rapid.SampledFrom([]int{maxLimit, maxLimit - 1}), rapid.Just(0))
 
-// flag is a parameter that does not select rows. The value "" leaves it out.
-type flag struct {
-	parameter string
-	values    []string
-}
-
-func (l List) flags() []flag {
-	var flags []flag
-	if l.Operation.ID == spec.ListPlacementTests {
-		flags = append(flags, flag{profile.ParamSortOrder, []string{"", "asc", "desc"}})
-	}
-	for _, part := range Parts(l.Operation.ID) {
-		flags = append(flags, flag{part.Parameter, []string{"", "true", "false"}})
-	}
-	return flags
+// flags returns the parameters with a set of values that do not select rows.
+func (l List) flags() []spec.Parameter {
+	return slices.DeleteFunc(slices.Clone(l.Operation.Query), func(p spec.Parameter) bool {
+		return p.Values == nil || slices.ContainsFunc(Filters(l.Operation.ID), func(f Filter) bool { return f.Key == p.Key })
+	})
 }
 
 // Flags returns each value of each flag of the list that the target has a name for, as the
@@ -214,9 +204,9 @@ func (l List) flags() []flag {
 func (l List) Flags(known func(parameter string) bool) []map[string]string {
 	var all []map[string]string
 	for _, flag := range l.flags() {
-		for _, value := range flag.values {
-			if value != "" && known(flag.parameter) {
-				all = append(all, map[string]string{flag.parameter: value})
+		for _, value := range flag.Values {
+			if known(flag.Key) {
+				all = append(all, map[string]string{flag.Key: value})
 			}
 		}
 	}
