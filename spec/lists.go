@@ -38,7 +38,7 @@ func pageRequirements() []Requirement {
 			"The rows that the walks share are compared position by position.", pagedOps()),
 		page("LIST-ROWS-ONCE", Derived, "A list without pages shows each row once.",
 			"An id names one thing, and the list holds all of them at once.",
-			"The ids of the list are counted.", ops(func(o Operation) bool { return o.Answer == Array })),
+			"The ids of the list are counted.", plainOps()),
 		page("LIST-SAME-VALUES", Derived, "A list shows a row with the same values, whatever the page size, the filters and the order.",
 			"The parameters select, order and divide rows. Only the flags of reports leave out parts of a row.",
 			"Pages of generated queries are compared with the whole list. A value that changed meanwhile does not count.", ordered),

@@ -65,6 +65,7 @@ type Parameter struct {
 	Key      string   // in target profiles, such as "status"
 	Name     string   // customary name, which the OpenAPI document has
 	NotShown bool     // the specification describes the parameter without a name
+	Names    string   // the kind of resource that a value names, as in Named
 	Values   []string // the closed set of values; nil if it is open
 }
 
@@ -130,6 +131,27 @@ func (o Operation) List() (Operation, bool) {
 		return Operation{}, false
 	}
 	return operations[i], true
+}
+
+// Get returns the operation that shows one row of the operation's resource, and whether there
+// is one.
+func (o Operation) Get() (Operation, bool) {
+	i := slices.IndexFunc(operations, func(get Operation) bool { return !get.Unsafe() && get.HasPathID() && get.Resource == o.Resource })
+	if i < 0 {
+		return Operation{}, false
+	}
+	return operations[i], true
+}
+
+// Subject returns the resource that the operation is about, among those that a request
+// names: the one whose id is called id.
+func (o Operation) Subject() (subject Named) {
+	for _, n := range o.Names {
+		if n.Field == "id" {
+			subject = n
+		}
+	}
+	return subject
 }
 
 // Changes reports whether the operation creates or deletes rows of a list.
@@ -228,6 +250,9 @@ func Probe() string {
 
 // OwnerFields returns the fields that name the workspace of the operation's resource.
 func (o Operation) OwnerFields() []string { return o.Owner }
+
+// Plain returns the id of a list without pages.
+func Plain() string { return plainOps()[0] }
 
 // MatchOperation returns the operation of a request, and the id in its path. The
 // path begins at the server's root and is unescaped. An id may be empty, but

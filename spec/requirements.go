@@ -160,6 +160,9 @@ func pagedOps() []string { return ops(func(o Operation) bool { return o.Answer =
 // listOps returns the paged lists and the one that is a plain array.
 func listOps() []string { return ops(func(o Operation) bool { return o.Answer != One }) }
 
+// plainOps returns the lists that are a plain array.
+func plainOps() []string { return ops(func(o Operation) bool { return o.Answer == Array }) }
+
 // timedOps returns the lists whose cursor is a timestamp.
 func timedOps() []string { return ops(func(o Operation) bool { return o.Cursor == CursorTimestamp }) }
 

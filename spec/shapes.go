@@ -224,10 +224,8 @@ func shapeRequirements() []Requirement {
 // plainLists names the resources that a plain array lists.
 func plainLists() string {
 	var sections []string
-	for _, o := range operations {
-		if o.Answer == Array {
-			sections = append(sections, strings.ToLower(o.Section))
-		}
+	for _, id := range plainOps() {
+		sections = append(sections, strings.ToLower(MustOperation(id).Section))
 	}
 	return strings.Join(sections, " and ")
 }

@@ -191,6 +191,9 @@ func parameters(op placed) (query, filters, names []string, err error) {
 		if p.Extensions["x-name-not-shown"] == true {
 			row += ", NotShown: true"
 		}
+		if kind, ok := p.Extensions["x-names"].(string); ok {
+			row += fmt.Sprintf(", Names: %q", kind)
+		}
 		query = append(query, row+values(p)+"}")
 	}
 	return query, filters, names, nil
