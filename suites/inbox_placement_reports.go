@@ -18,8 +18,6 @@ func inboxPlacementReports() {
 		for _, part := range oracle.Parts(spec.ListPlacementReports) {
 			It("leaves out "+part.Fields[0]+" on demand only", Requires(part.Requirement("TRUE"), part.Requirement("DEFAULT")), func(api *API) { api.expectSkipping(part) })
 		}
-
-		documentedShape(readEachWay)
 	})
 }
 

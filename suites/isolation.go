@@ -67,13 +67,13 @@ func isolation() {
 			if api.Expect(found).To(BeServed()) {
 				api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).MustBeRefused())).To(BeRefused())
 			}
-			foreign := api.first(api.Workspace(dataset.Second).Campaigns, dataset.Second, "campaigns", "a campaign")
+			foreign := api.idIn(dataset.Second, made.Call.Operation, "campaign")
 			api.expectNotAccepted(api.Request().WithField("campaign_id", foreign))
 		})
 	})
 	Describe(spec.MoveLead, func() {
 		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), func(api *API) {
-			foreign := api.first(api.Workspace(dataset.Second).Subsequences, dataset.Second, "subsequences", "a subsequence")
+			foreign := api.idIn(dataset.Second, api.Operation(), "subsequence")
 			moved := api.Do(api.Request().WithField("subsequence_id", foreign).MustBeRefused())
 			api.Expect(moved).To(BeRefused())
 		})
@@ -190,8 +190,10 @@ func (api *API) expectForeignKeysRefused() (ours Call) {
 		}
 		key, _ := api.Profile.FullKey(role)
 		k := ours.WithKey(key.ForClient()).MustBeRefused()
-		if own := api.Workspace(role).Subsequences; ours.Operation.ID == spec.MoveLead && len(own) > 0 {
-			k = k.WithField("subsequence_id", own[0])
+		for _, n := range ours.Operation.Names {
+			if own, _, _ := api.Workspace(role).Named(n.Kind); n != ours.Operation.Subject() && len(own) > 0 {
+				k = k.WithField(n.Field, own[0])
+			}
 		}
 		for _, form := range api.foreignForms(role, k) {
 			api.For(spec.IsolationID).Expect(api.Do(form)).To(BeRefused())
@@ -203,7 +205,7 @@ func (api *API) expectForeignKeysRefused() (ours Call) {
 // withMetadataToo returns the request, and that of a test also with its metadata: a server
 // may read them together, past the check of the owner.
 func withMetadataToo(k Call) []Call {
-	if k.Operation.ID != spec.GetPlacementTest {
+	if !k.Operation.Takes("with_metadata") {
 		return []Call{k}
 	}
 	return []Call{k, k.WithQuery("with_metadata", "true")}
@@ -234,18 +236,12 @@ func expectKept(api *API, ours Call) {
 // that is valid otherwise.
 func (api *API) expectForeignIDRefused() Response {
 	op := api.Operation()
-	second := api.Workspace(dataset.Second)
-	k := api.As(dataset.Main, op.ID)
-	switch op.ID {
-	case spec.AddCampaignVariables:
-		k = k.WithID(api.first(second.Campaigns, dataset.Second, "campaigns", "a campaign")).WithBody(map[string]any{"variables": []string{"conformance"}})
-	case spec.MoveLead:
-		k = api.Request().WithField("id", api.first(second.Leads, dataset.Second, "leads", "a lead"))
-	case spec.DeleteSubsequence:
-		k = k.WithID(api.first(second.Subsequences, dataset.Second, "subsequences", "a subsequence"))
-	default:
-		k = k.WithID(api.first(second.PlacementTests, dataset.Second, "placement_tests", "an inbox placement test"))
-	}
+	k := api.naming(api.As(dataset.Main, op.ID), func(n spec.Named) string {
+		if n == op.Subject() {
+			return api.idIn(dataset.Second, op, n.Kind)
+		}
+		return api.idIn(dataset.Main, op, n.Kind)
+	})
 	k = k.MustBeRefused()
 	response := api.Do(k)
 	api.For(spec.IsolationID).Expect(response).To(BeRefused())

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -26,7 +27,7 @@ func (api *API) optionalParts(role string, op spec.Operation) []optionalPart {
 	switch {
 	case op.Answer == spec.Page:
 		return api.optionalParameters(role, op)
-	case op.ID == spec.GetPlacementTest:
+	case op.Takes("with_metadata"):
 		return []optionalPart{{add: func(k Call) Call { return k.WithQuery("with_metadata", "true") }, parameters: []string{"with_metadata"}}}
 	case op.ID == spec.CreatePlacementTest:
 		another := func(k Call) Call { return k.WithField("name", api.Word()) } // a server may refuse the same name again
@@ -59,35 +60,26 @@ func (api *API) optionalParameters(role string, list spec.Operation) []optionalP
 			parts = append(parts, optionalPart{add: func(k Call) Call { return api.behind(k, page) }})
 		}
 	}
-	w := api.Workspace(role)
-	some := func(ids []string) string {
-		if len(ids) == 0 {
-			return api.FreshID()
-		}
-		return ids[0]
-	}
-	if list.ID == spec.ListPlacementTests {
-		add(profile.ParamSortOrder, "desc", false)
-		add(profile.ParamStatus, "1", false)
-		add(profile.ParamSearch, "conformance", false)
-	}
-	for _, parameter := range profile.Params(list.ID) {
-		switch parameter {
-		case profile.ParamStartingAfter, profile.ParamWindowEnd:
-		case profile.ParamSearch: // that of webhook events takes a URL or an address
-			add(parameter, "conformance", list.ID == spec.ListWebhookEvents)
-		case profile.ParamTest:
-			add(parameter, some(w.PlacementTests), len(w.PlacementTests) == 0)
-		case profile.ParamParentCampaign, profile.ParamParentCampaignNot, profile.ParamResourceIDs:
-			add(parameter, some(w.Campaigns), len(w.Campaigns) == 0)
-		case profile.ParamInterestStatus:
-			add(parameter, "positive", false)
-		case profile.ParamWindowStart:
+	for _, p := range list.Query {
+		i := slices.IndexFunc(list.Filters, func(f spec.Filter) bool { return f.Key == p.Key })
+		switch {
+		case p.Key == "limit" || p.Key == profile.ParamStartingAfter:
+		case p.Names != "":
+			if ids, _, _ := api.Workspace(role).Named(p.Names); len(ids) > 0 {
+				add(p.Key, ids[0], false)
+			} else {
+				add(p.Key, api.FreshID(), true)
+			}
+		case i < 0: // an order
+			add(p.Key, p.Values[len(p.Values)-1], false)
+		case p.Values != nil:
+			add(p.Key, p.Values[0], false)
+		case list.Filters[i].Kind == spec.From || list.Filters[i].Kind == spec.FromDay:
 			if part, named := api.window(list); named {
 				parts = append(parts, part)
 			}
-		default: // the others are flags
-			add(parameter, "true", false)
+		case list.Filters[i].Kind == spec.Search || list.Filters[i].Kind == spec.ExactSearch: // the latter takes a URL or an address
+			add(p.Key, "conformance", list.Filters[i].Kind == spec.ExactSearch)
 		}
 	}
 	return parts
@@ -98,11 +90,16 @@ func (api *API) window(list spec.Operation) (optionalPart, bool) {
 	start, named := api.Profile.Parameter(list.ID, profile.ParamWindowStart)
 	end, alsoNamed := api.Profile.Parameter(list.ID, profile.ParamWindowEnd)
 	past, future := oracle.Timestamp(oracle.FarPast), oracle.Timestamp(oracle.FarFuture)
-	if list.ID == spec.ListWebhookEvents { // its windows are of days
+	if countsDays(list) {
 		past, future = past[:len("2006-01-02")], future[:len("2006-01-02")]
 	}
 	add := func(k Call) Call { return k.WithQuery(start, past).WithQuery(end, future) }
 	return optionalPart{add: add, parameters: []string{start, end}}, named && alsoNamed
+}
+
+// countsDays reports whether the windows of the list are of days.
+func countsDays(list spec.Operation) bool {
+	return slices.ContainsFunc(list.Filters, func(f spec.Filter) bool { return f.Kind == spec.FromDay })
 }
 
 // pageWithCursor returns a page of the list that has a cursor if there is one. It asks once a
@@ -166,15 +163,15 @@ func (api *API) withAllParts(role string, k Call) []Call {
 // withOtherCase returns the request with its id in upper case letters; none if that has no
 // letters. Both cases of a UUID name the same thing (RFC 9562).
 func withOtherCase(k Call) []Call {
-	id := k.id
-	if k.Operation.ID == spec.MoveLead {
+	id, inBody := k.id, k.Operation.Subject().In == spec.InBody
+	if inBody {
 		id, _ = k.members()["id"].(string)
 	}
 	upper := strings.ToUpper(id)
 	switch {
 	case upper == id:
 		return nil
-	case k.Operation.ID == spec.MoveLead:
+	case inBody:
 		return []Call{k.WithField("id", upper)}
 	}
 	return []Call{k.WithID(upper)}

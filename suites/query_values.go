@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -56,11 +57,18 @@ func acceptsValues(api *API) {
 	}
 }
 
+// searchesExactly reports whether the parameter of the list takes a whole text.
+func searchesExactly(list, parameter string) bool {
+	return slices.ContainsFunc(spec.MustOperation(list).Filters, func(f spec.Filter) bool { return f.Key == parameter && f.Kind == spec.ExactSearch })
+}
+
 // valueQueries returns the queries with the parameters that have names.
 func (api *API) valueQueries(list spec.Operation) []valueQuery {
 	queries := documentedQueries(api.Profile, list.ID)
-	if parameter := profile.ParamParentCampaignNot; api.named(list.ID)(parameter) { // no row has the id: a server may refuse it
-		queries = append(queries, valueQuery{map[string]string{parameter: api.FreshID()}, true})
+	for _, f := range list.Filters { // no row has the id: a server may refuse it
+		if f.Kind == spec.Exclude && api.named(list.ID)(f.Key) {
+			queries = append(queries, valueQuery{map[string]string{f.Key: api.FreshID()}, true})
+		}
 	}
 	return queries
 }
@@ -118,7 +126,7 @@ func forms(list, parameter, text string, open bool) []valueQuery {
 			all = append(all, valueQuery{map[string]string{profile.ParamWindowStart: text, profile.ParamWindowEnd: text}, open})
 		}
 		return all
-	case list == spec.ListWebhookEvents && parameter == profile.ParamSearch: // a URL or an address, matched exactly
+	case searchesExactly(list, parameter): // a URL or an address, matched exactly
 		alone.open = true
 	}
 	return []valueQuery{alone}

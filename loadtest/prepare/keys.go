@@ -35,7 +35,7 @@ func (p *preparation) tryKeys() error {
 	if err := p.tryKey(main, reads); err != nil {
 		return err
 	}
-	list, served := p.env.Profile.AnyList(spec.ListLeadLists)
+	list, served := p.env.Profile.AnyList("")
 	if admin, ok := p.env.Profile.FullKey(dataset.Admin); ok && served && p.asked[spec.MoveAccounts] {
 		return p.tryKey(admin, []spec.Operation{list})
 	}
