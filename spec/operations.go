@@ -120,8 +120,16 @@ const (
 )
 
 // Takes reports whether the operation has the query parameter with the key.
-func (o Operation) Takes(key string) bool {
-	return slices.ContainsFunc(o.Query, func(p Parameter) bool { return p.Key == key })
+func (o Operation) Takes(key string) bool { return o.Parameter(key).Key != "" }
+
+// Parameter returns the query parameter with the key; the zero Parameter if there is none.
+func (o Operation) Parameter(key string) (found Parameter) {
+	for _, p := range o.Query {
+		if p.Key == key {
+			found = p
+		}
+	}
+	return found
 }
 
 // List returns the list that shows the operation's resource, and whether there is one.

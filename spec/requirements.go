@@ -202,6 +202,14 @@ func changedOps(want func(change Operation) bool) []string {
 // pathIDOps returns the operations that name their resource in the path.
 func pathIDOps() []string { return ops(Operation.HasPathID) }
 
+// gettingOps returns the operations that show one row of a list.
+func gettingOps() []string {
+	return ops(func(o Operation) bool {
+		_, listed := o.List()
+		return listed && !o.Unsafe() && o.HasPathID()
+	})
+}
+
 // bodyOps returns the operations that take a JSON request body.
 func bodyOps() []string { return ops(func(o Operation) bool { return o.Method == "POST" }) }
 

@@ -39,7 +39,7 @@ func stateRequirements() []Requirement {
 			"A test is created with a value for the field. The server must reject it or ignore the value.", CreatePlacementTest)
 	}
 	add("STATE-GET-LIST", Derived, "The list and a get show the same test.",
-		"Both return the test with that id.", tests, "Several rows of the list are read one by one. Every field that both show must be equal. The response to a creation shows the same time of creation as a get, to the minute.", GetPlacementTest)
+		"Both return the test with that id.", tests, "Several rows of the list are read one by one. Every field that both show must be equal. The response to a creation shows the same time of creation as a get, to the minute.", gettingOps()...)
 	add("STATE-DELETE-ANSWER", Stated, "A delete returns the deleted resource.", "", "Endpoints",
 		"Tests that were just created, one with every optional field, and a subsequence to which a lead was moved are deleted. The response must be that resource.", deletingOps()...)
 	add("STATE-DELETE-GET", Derived, "A get of a deleted test gets 404.",

@@ -3,6 +3,7 @@ package suites
 import (
 	. "github.com/onsi/ginkgo/v2"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
 )
 
@@ -16,8 +17,9 @@ func resources() {
 			case op.Answer == spec.Array:
 				documentedShape(readInEachWorkspace)
 				It("shows each row once", Requires(spec.ListRowsOnce), showsEachRowOnce)
-			case !op.Unsafe() && op.ID != spec.GetPlacementTest:
-				documentedShape(readInEachWorkspace)
+			case spec.Has(spec.StateGetList.On(op.ID)) && op.ID != spec.GetPlacementTest:
+				documentedShape(getEachRow)
+				It("shows a row as the list does", Requires(spec.StateGetList), getLikeList)
 			}
 		})
 	}
@@ -30,8 +32,15 @@ func readInEachWorkspace(api *API) {
 		api.Do(api.Request())
 	}
 	for _, role := range api.rolesThatRead() {
-		api.attempt(func() { api.Do(api.RequestAs(role, api.Operation().ID)) })
+		api.Do(api.As(role, api.Operation().ID))
 	}
+}
+
+// getEachRow gets some rows of the list, among them one with each field that any has.
+func getEachRow(api *API) {
+	get := api.As(dataset.Main, api.Operation().ID)
+	list, _ := get.Operation.List()
+	api.validForEach(sampleOf(list.Resource, api.Sample(api.As(dataset.Main, list.ID)).ByKey(), handful), get.WithID)
 }
 
 func showsEachRowOnce(api *API) {

@@ -285,18 +285,22 @@ func (s *examiner) limit(limit int) {
 	}
 }
 
-// aboutID maps an operation to the requirement that it violates if it returns
-// another resource than the one named in the path.
-var aboutID = map[string]string{
-	spec.GetPlacementTest:    "STATE-GET-LIST",
-	spec.DeletePlacementTest: "STATE-DELETE-ANSWER",
-	spec.DeleteSubsequence:   "STATE-DELETE-ANSWER",
+// aboutID returns the requirement that an operation violates if it returns another resource
+// than the one named in the path; "" for none.
+func aboutID(op spec.Operation) string {
+	switch {
+	case op.Deletes():
+		return "STATE-DELETE-ANSWER"
+	case !op.Unsafe():
+		return "STATE-GET-LIST"
+	}
+	return ""
 }
 
 // id checks that the response is the requested resource. The specification
 // allows either letter case in a UUID.
 func (s *examiner) id(want string) {
-	requirement := aboutID[s.op.ID]
+	requirement := aboutID(s.op)
 	if want == "" || requirement == "" || len(s.Rows) != 1 {
 		return
 	}
