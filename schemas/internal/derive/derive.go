@@ -34,7 +34,7 @@ func Files(source []byte) (map[string][]byte, error) {
 	if files["spec/fields_gen.go"], err = doc.fieldTable(); err != nil {
 		return nil, err
 	}
-	if files["spec/operations_gen.go"], err = doc.operationTable(); err != nil {
+	if files["spec/operations_gen.go"], err = operationTable(doc.loaded); err != nil {
 		return nil, err
 	}
 	if files["schemas/openapi-3.1.yaml"], err = version31(source); err != nil {

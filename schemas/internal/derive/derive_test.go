@@ -174,11 +174,10 @@ func TestOperationTable(t *testing.T) {
 	got := strings.Join(strings.Fields(string(files["spec/operations_gen.go"])), " ")
 	for _, want := range []string{
 		`ListLeadThings = "lead-things.list" GetThing = "things.get" )`,
-		`ID: ListLeadThings, Method: "GET", Path: "/things", Section: "Things", Summary: "list things", Scope: Scope{"things", "read"}, Answer: Page, Resource: "Thing", Cursor: "free",`,
+		`{ID: "lead-things.list", Method: "GET", Path: "/things", Section: "Things", Summary: "list things", Scope: Scope{Resource: "things", Action: "read"}, Answer: Page, Resource: "Thing", Cursor: "free",`,
 		`Query: []Parameter{{Key: "lit", Name: "on", NotShown: true, Values: []string{"true", "false"}}},`,
-		`Filters: []Filter{{Key: "lit", Name: "on", Kind: "exact", Word: "LIT", Fields: []string{"on"}, Values: []string{"true", "false"}}},`,
-		`Owner: []string{"owner"}, }, { ID: GetThing,`,
-		`Names: []Named{{"path", "id", "thing"}},`,
+		`Filters: []Filter{{Key: "lit", Name: "on", Kind: "exact", Word: "LIT", Fields: []string{"on"}, Values: []string{"true", "false"}}}, Owner: []string{"owner"}},`,
+		`Names: []Named{{In: "path", Field: "id", Kind: "thing"}}},`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the table of operations lacks\n%s\nin\n%s", want, got)
@@ -190,7 +189,7 @@ func TestBadFilters(t *testing.T) {
 	for filter, want := range map[string]string{
 		`{kind: near, word: W, fields: [a]}`:            "one kind of search, exact",
 		`{kind: exact, word: W}`:                        "it needs word, fields",
-		`{kind: exact, word: W, fields: [a], wrong: b}`: `unknown member "wrong"`,
+		`{kind: exact, word: W, fields: [a], wrong: b}`: `unknown field "wrong"`,
 		`[{kind: exact, fields: [a]}]`:                  "it needs word, fields",
 	} {
 		_, err := Files(listOf(`{name: on, in: query, schema: {type: boolean}, x-filter: ` + filter + `}`))

@@ -3,68 +3,106 @@ package derive
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	goformat "go/format"
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// filterKinds are the kinds that x-filter takes, as spec.FilterKind has them.
+// The types of the table have the names and fields of those in the package spec, so that
+// their Go syntax is the table's.
+
+// Operation is a row of the table.
+type Operation struct {
+	ID, Method, Path, Section, Summary string
+	Scope                              Scope
+	Answer                             identifier
+	Resource, Cursor                   string
+	Query                              []Parameter
+	Filters                            []Filter
+	Owner                              []string
+	Body                               string
+	Required, Optional                 []string
+	Names                              []Named
+}
+
+// Scope, Parameter, Filter and Named are parts of a row. A filter is read from x-filter.
+type (
+	Scope     struct{ Resource, Action string }
+	Parameter struct {
+		Key, Name string
+		NotShown  bool
+		Names     string
+		Values    []string
+	}
+	Filter struct {
+		Key    string   `json:"key"`
+		Name   string   `json:"-"`
+		Kind   string   `json:"kind"`
+		Word   string   `json:"word"`
+		Fields []string `json:"fields"`
+		Values []string `json:"-"`
+	}
+	Named struct{ In, Field, Kind string }
+)
+
+// identifier is printed without quotes.
+type identifier string
+
+// GoString returns the identifier.
+func (i identifier) GoString() string { return string(i) }
+
+// filterKinds are the kinds that x-filter takes.
 var filterKinds = []string{"search", "exact", "exact-search", "exclude", "any-of", "from", "until", "from-day", "until-day", "omit"}
 
-// placed is an operation with its method, its path and its place in the document.
-type placed struct {
-	*openapi3.Operation
-	method, path string
-	item         *openapi3.PathItem
-}
+// zero matches a member of a row that has no value.
+var zero = regexp.MustCompile(`, \w+:(""|false|\[\]\w+\(nil\)|Scope\{Resource:"", Action:""\})`)
 
-// operationsOf returns the operations in the document's order.
-func operationsOf(doc *openapi3.T) []placed {
-	var all []placed
-	paths := doc.Paths.Map()
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		operations := paths[path].Operations()
-		for _, method := range slices.Sorted(maps.Keys(operations)) {
-			all = append(all, placed{operations[method], method, path, paths[path]})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(lineOf(a.Origin), lineOf(b.Origin)) })
-	return all
-}
-
-func lineOf(origin *openapi3.Origin) int {
-	if origin == nil || origin.Key == nil {
-		return 0
-	}
-	return origin.Key.Line
-}
+// element matches the beginning of a row and of an element of a list, line the members of a
+// row that begin a line.
+var (
+	element = regexp.MustCompile(`(^|\{|, )(Operation|Parameter|Filter|Named)\{`)
+	line    = regexp.MustCompile(`, (Scope|Answer|Query|Filters|Owner|Body|Names): ?`)
+)
 
 // operationTable returns spec/operations_gen.go: the operations whose shape the document
-// shows, and the constants of their ids.
-func (d *document) operationTable() ([]byte, error) {
+// shows, in its order, and the constants of their ids.
+func operationTable(doc *openapi3.T) ([]byte, error) {
+	type placed struct {
+		line               int
+		constant, id, text string
+	}
+	var all []placed
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.Extensions["x-shape-not-shown"] == true {
+				continue
+			}
+			row, err := operation(method, path, item.Parameters, op)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", op.OperationID, err)
+			}
+			text := zero.ReplaceAllString(strings.ReplaceAll(fmt.Sprintf("%#v", row), "derive.", ""), "")
+			text = line.ReplaceAllString(element.ReplaceAllString(text, "$1{"), ",\n$1:")
+			all = append(all, placed{op.Origin.Key.Line, constantOf(op), op.OperationID, text})
+		}
+	}
+	slices.SortFunc(all, func(a, b placed) int { return cmp.Compare(a.line, b.line) })
 	var constants, rows bytes.Buffer
-	for _, op := range operationsOf(d.loaded) {
-		if op.Extensions["x-shape-not-shown"] == true {
-			continue
-		}
-		constant := constantOf(op)
-		row, err := d.operation(constant, op)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", op.OperationID, err)
-		}
-		fmt.Fprintf(&constants, "%s = %q\n", constant, op.OperationID)
-		rows.WriteString(row)
+	for _, op := range all {
+		fmt.Fprintf(&constants, "%s = %q\n", op.constant, op.id)
+		rows.WriteString(op.text + ",\n")
 	}
 	return goformat.Source(fmt.Appendf(nil, "// %s\n\npackage spec\n\n// Ids of the operations.\nconst (\n%s)\n\nvar operations = []Operation{\n%s}\n",
 		Header, constants.Bytes(), rows.Bytes()))
 }
 
-// constantOf returns the Go name of the operation's id: lead-lists.list is ListLeadLists.
-func constantOf(op placed) string {
+// constantOf returns the Go name of the operation's id: lead-things.list is ListLeadThings.
+func constantOf(op *openapi3.Operation) string {
 	if name, ok := op.Extensions["x-name"].(string); ok {
 		return name
 	}
@@ -76,178 +114,100 @@ func constantOf(op placed) string {
 	return name.String()
 }
 
-// operation returns the row of the operation.
-func (d *document) operation(constant string, op placed) (string, error) {
-	var row strings.Builder
-	set := func(field, format string, value any) { fmt.Fprintf(&row, field+": "+format+",\n", value) }
-	list := func(field, typ string, items []string) {
-		if len(items) > 0 {
-			fmt.Fprintf(&row, "%s: []%s{%s},\n", field, typ, strings.Join(items, ", "))
-		}
-	}
-	set("ID", "%s", constant)
-	set("Method", "%q", op.method)
-	set("Path", "%q", op.path)
+func operation(method, path string, shared openapi3.Parameters, op *openapi3.Operation) (row Operation, err error) {
 	if len(op.Tags) != 1 || op.Summary == "" {
-		return "", fmt.Errorf("it needs one tag, which is its section, and a summary")
+		return row, fmt.Errorf("it needs one tag, which is its section, and a summary")
 	}
-	set("Section", "%q", op.Tags[0])
-	set("Summary", "%q", strings.ToLower(op.Summary[:1])+op.Summary[1:])
+	row = Operation{ID: op.OperationID, Method: method, Path: path, Section: op.Tags[0], Summary: strings.ToLower(op.Summary[:1]) + op.Summary[1:]}
 	if scopes, ok := op.Extensions["x-scopes"].([]any); ok && len(scopes) > 0 {
-		resource, action, _ := strings.Cut(fmt.Sprint(scopes[0]), ":")
-		fmt.Fprintf(&row, "Scope: Scope{%q, %q},\n", resource, action)
+		row.Scope.Resource, row.Scope.Action, _ = strings.Cut(fmt.Sprint(scopes[0]), ":")
 	}
-	answer, resource, err := d.answer(op)
-	if err != nil {
-		return "", err
+	form, resource := answer(op)
+	if resource == nil || resource.Ref == "" || !extension[bool](resource, "x-resource") {
+		return row, fmt.Errorf("its 200 shows no component with x-resource")
 	}
-	set("Answer", "%s", answer)
-	set("Resource", "%q", componentOf(resource))
-	if cursor, ok := op.Extensions["x-cursor"].(string); ok {
-		set("Cursor", "%q", cursor)
-	}
-	query, filters, names, err := parameters(op)
-	if err != nil {
-		return "", err
-	}
-	list("Query", "Parameter", query)
-	list("Filters", "Filter", filters)
-	list("Owner", "string", propertiesWith(resource.Value, "x-owner"))
-	if op.RequestBody != nil {
-		body := op.RequestBody.Value.Content["application/json"].Schema
-		set("Body", "%q", componentOf(body))
-		var required, optional []string
-		for _, p := range inOrder(body.Value.Properties) {
-			if slices.Contains(body.Value.Required, p.name) {
-				required = append(required, fmt.Sprintf("%q", p.name))
-			} else {
-				optional = append(optional, fmt.Sprintf("%q", p.name))
-			}
-			if kind := extension[string](p.SchemaRef, "x-names"); kind != "" {
-				names = append(names, fmt.Sprintf("{%q, %q, %q}", "body", p.name, kind))
-			}
+	row.Answer, row.Resource = form, componentOf(resource)
+	row.Cursor, _ = op.Extensions["x-cursor"].(string)
+	for _, p := range inOrder(resource.Value.Properties) {
+		if extension[bool](p.SchemaRef, "x-owner") {
+			row.Owner = append(row.Owner, p.name)
 		}
-		list("Required", "string", required)
-		list("Optional", "string", optional)
 	}
-	list("Names", "Named", names)
-	return "{\n" + row.String() + "},\n", nil
+	for _, ref := range slices.Concat(shared, op.Parameters) {
+		if err := row.parameter(ref.Value); err != nil {
+			return row, fmt.Errorf("%s: %w", ref.Value.Name, err)
+		}
+	}
+	if op.RequestBody == nil {
+		return row, nil
+	}
+	body := op.RequestBody.Value.Content["application/json"].Schema
+	row.Body = componentOf(body)
+	for _, p := range inOrder(body.Value.Properties) {
+		members := &row.Optional
+		if slices.Contains(body.Value.Required, p.name) {
+			members = &row.Required
+		}
+		*members = append(*members, p.name)
+		if kind := extension[string](p.SchemaRef, "x-names"); kind != "" {
+			row.Names = append(row.Names, Named{"body", p.name, kind})
+		}
+	}
+	return row, nil
 }
 
 // answer returns the outer form of the 200 body, and the resource in it.
-func (d *document) answer(op placed) (form string, resource *openapi3.SchemaRef, err error) {
+func answer(op *openapi3.Operation) (form identifier, resource *openapi3.SchemaRef) {
 	ok := op.Responses.Value("200")
 	if ok == nil || ok.Value.Content["application/json"] == nil {
-		return "", nil, fmt.Errorf("no response 200 with JSON")
+		return "", nil
 	}
 	body := ok.Value.Content["application/json"].Schema
 	switch items := body.Value.Properties["items"]; {
 	case body.Value.Items != nil:
-		form, resource = "Array", body.Value.Items
+		return "Array", body.Value.Items
 	case items != nil && items.Value.Items != nil:
-		form, resource = "Page", items.Value.Items
-	default:
-		form, resource = "One", body
+		return "Page", items.Value.Items
 	}
-	if !extension[bool](resource, "x-resource") || resource.Ref == "" {
-		return "", nil, fmt.Errorf("its 200 shows no component with x-resource")
-	}
-	return form, resource, nil
+	return "One", body
 }
 
-// propertiesWith returns the properties that have the extension, quoted.
-func propertiesWith(s *openapi3.Schema, name string) []string {
-	var with []string
-	for _, p := range inOrder(s.Properties) {
-		if extension[bool](p.SchemaRef, name) {
-			with = append(with, fmt.Sprintf("%q", p.name))
+// parameter adds a parameter of the query, the filters that it is, or what the path names.
+func (row *Operation) parameter(p *openapi3.Parameter) error {
+	kind, _ := p.Extensions["x-names"].(string)
+	if p.In == openapi3.ParameterInPath {
+		if kind == "" {
+			return fmt.Errorf("a path parameter needs x-names")
 		}
-	}
-	return with
-}
-
-// parameters returns the query parameters, the filters among them, and what the path names.
-func parameters(op placed) (query, filters, names []string, err error) {
-	for _, ref := range slices.Concat(op.item.Parameters, op.Parameters) {
-		p := ref.Value
-		if p.In == openapi3.ParameterInPath {
-			kind, ok := p.Extensions["x-names"].(string)
-			if !ok {
-				return nil, nil, nil, fmt.Errorf("the path parameter %s needs x-names", p.Name)
-			}
-			names = append(names, fmt.Sprintf("{%q, %q, %q}", "path", p.Name, kind))
-			continue
-		}
-		key := p.Name
-		for _, meaning := range meanings(p.Extensions["x-filter"]) {
-			filter, own, err := filterOf(p, meaning)
-			if err != nil {
-				return nil, nil, nil, fmt.Errorf("%s: x-filter: %w", p.Name, err)
-			}
-			key = own
-			filters = append(filters, filter)
-		}
-		row := fmt.Sprintf("{Key: %q, Name: %q", key, p.Name)
-		if p.Extensions["x-name-not-shown"] == true {
-			row += ", NotShown: true"
-		}
-		if kind, ok := p.Extensions["x-names"].(string); ok {
-			row += fmt.Sprintf(", Names: %q", kind)
-		}
-		query = append(query, row+values(p)+"}")
-	}
-	return query, filters, names, nil
-}
-
-// meanings returns the values of x-filter: it holds one, or a list.
-func meanings(filter any) []any {
-	switch filter := filter.(type) {
-	case nil:
+		row.Names = append(row.Names, Named{"path", p.Name, kind})
 		return nil
-	case []any:
-		return filter
-	default:
-		return []any{filter}
 	}
-}
-
-// filterOf returns a row of the filters, and the key of its parameter.
-func filterOf(p *openapi3.Parameter, meaning any) (row, key string, err error) {
-	members, _ := meaning.(map[string]any)
-	for name := range members {
-		if !slices.Contains([]string{"key", "kind", "word", "fields"}, name) {
-			return "", "", fmt.Errorf("unknown member %q", name)
-		}
+	var values []string
+	for _, value := range enum(p.Schema) {
+		values = append(values, fmt.Sprint(value))
 	}
-	kind, _ := members["kind"].(string)
-	word, _ := members["word"].(string)
-	fields, _ := members["fields"].([]any)
-	if !slices.Contains(filterKinds, kind) || word == "" || len(fields) == 0 {
-		return "", "", fmt.Errorf("it needs word, fields, and one kind of %s", strings.Join(filterKinds, ", "))
-	}
-	key = p.Name
-	if own, ok := members["key"].(string); ok {
-		key = own
-	}
-	quoted := make([]string, len(fields))
-	for i, field := range fields {
-		quoted[i] = fmt.Sprintf("%q", field)
-	}
-	return fmt.Sprintf("{Key: %q, Name: %q, Kind: %q, Word: %q, Fields: []string{%s}%s}", key, p.Name, kind, word, strings.Join(quoted, ", "), values(p)), key, nil
-}
-
-// values returns the member with the closed set of values; "" if it is open.
-func values(p *openapi3.Parameter) string {
-	all := enum(p.Schema)
 	if p.Schema.Value.Type.Is(openapi3.TypeBoolean) {
-		all = []any{true, false}
+		values = []string{"true", "false"}
 	}
-	if all == nil {
-		return ""
+	meanings, several := p.Extensions["x-filter"].([]any)
+	if one := p.Extensions["x-filter"]; !several && one != nil {
+		meanings = []any{one}
 	}
-	texts := make([]string, len(all))
-	for i, value := range all {
-		texts[i] = fmt.Sprintf("%q", fmt.Sprint(value))
+	key := p.Name
+	for _, meaning := range meanings {
+		f := Filter{Key: p.Name, Name: p.Name, Values: values}
+		text, _ := json.Marshal(meaning) // it was decoded
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&f); err != nil {
+			return fmt.Errorf("x-filter: %w", err)
+		}
+		if !slices.Contains(filterKinds, f.Kind) || f.Word == "" || len(f.Fields) == 0 {
+			return fmt.Errorf("x-filter: it needs word, fields, and one kind of %s", strings.Join(filterKinds, ", "))
+		}
+		key = f.Key
+		row.Filters = append(row.Filters, f)
 	}
-	return ", Values: []string{" + strings.Join(texts, ", ") + "}"
+	row.Query = append(row.Query, Parameter{key, p.Name, p.Extensions["x-name-not-shown"] == true, kind, values})
+	return nil
 }
