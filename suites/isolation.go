@@ -43,8 +43,9 @@ func isolation() {
 					refused := api.expectForeignIDRefused()
 					ours := api.expectForeignKeysRefused()
 					api.awaitLaterChange()
-					expectUntouched(api, refused.Call)
-					expectKept(api, ours)
+					untouched := api.For(spec.IsolationUntouched).Expect
+					api.expectThere(untouched, refused.Call, func(operation string) Call { return api.As(dataset.Second, operation) })
+					api.expectThere(untouched, ours, api.asMain)
 				})
 			} else {
 				It("does not serve another workspace's resource", Requires(spec.IsolationID), func(api *API) {
@@ -218,20 +219,6 @@ func (api *API) foreignForms(role string, k Call) []Call {
 	return slices.Concat([]Call{k}, api.withEachPart(role, k), withOtherCase(k))
 }
 
-// expectKept looks for the main workspace's resource, which other workspaces asked to
-// delete.
-func expectKept(api *API, ours Call) {
-	if ours.Operation.ID == spec.DeleteSubsequence {
-		kept := api.ReadRows(dataset.Main, spec.ListSubsequences)
-		if api.For(spec.IsolationUntouched).Expect(kept).To(ShowRow(ours.id, "the subsequence")) {
-			api.sandbox().GiveBack(ours.id)
-		}
-		return
-	}
-	get := api.As(dataset.Main, spec.GetPlacementTest).WithID(ours.id).MayGet(http.StatusNotFound)
-	api.For(spec.IsolationUntouched).Expect(api.until("a created test in a get", get, Response.OK)).To(BeServed())
-}
-
 // expectForeignIDRefused names a resource of the second workspace in a request
 // that is valid otherwise.
 func (api *API) expectForeignIDRefused() Response {
@@ -250,21 +237,6 @@ func (api *API) expectForeignIDRefused() Response {
 	}
 	api.Observe(spec.OpenPointForeignID, "%d", response.Status)
 	return response
-}
-
-// expectUntouched looks for the foreign resource with its owner's key.
-func expectUntouched(api *API, remove Call) {
-	if remove.Operation.ID == spec.DeleteSubsequence {
-		theirs := api.ReadRows(dataset.Second, spec.ListSubsequences)
-		api.For(spec.IsolationUntouched).Expect(theirs).To(ShowRow(remove.id, "the subsequence"))
-		return
-	}
-	found := api.Do(api.As(dataset.Second, spec.GetPlacementTest).WithID(remove.id))
-	if found.OK() && paging.FoldID(found.ID()) != paging.FoldID(remove.id) {
-		api.For(spec.IsolationUntouched).NotAssessed("a get by the owner that shows the test %s", remove.id)
-		return
-	}
-	api.For(spec.IsolationUntouched).Expect(found).To(BeServed())
 }
 
 // expectForeignFilters uses each filter of the list by values of the second workspace's

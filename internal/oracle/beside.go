@@ -26,30 +26,34 @@ func (l List) Flagged(f Filter, most int, known func(parameter string) bool) []U
 func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Use {
 	var all []Use
 	uses := spread(f.Uses(l.Rows, most), most)
-	for _, other := range Filters(l.Operation.ID) {
-		if other.Key == f.Key || !known(other.Key) {
-			continue
-		}
-		for _, third := range Filters(l.Operation.ID) {
-			if other.Title() < third.Title() && third.Key != f.Key && third.Key != other.Key && known(third.Key) {
-				if all3, ok := l.besideTwo(uses, other, third); ok {
-					all = append(all, all3)
-				}
+	others := l.others(f, known)
+	for i, other := range others {
+		for _, third := range others[i+1:] {
+			if all3, ok := l.besideTwo(uses, other, third); ok {
+				all = append(all, all3)
 			}
 		}
 		seconds := spread(other.Uses(l.Rows, most), most)
+		if len(uses) == 0 || len(seconds) == 0 {
+			continue
+		}
 		for i := range max(len(uses), len(seconds)) {
-			if len(uses) == 0 || len(seconds) == 0 {
-				break
+			use := uses[i%len(uses)]
+			both, ok := l.beside(use, seconds[i%len(seconds)])
+			if !ok {
+				both, ok = l.besideOwn(use, other)
 			}
-			if both, ok := l.beside(uses[i%len(uses)], seconds[i%len(seconds)]); ok {
-				all = append(all, both)
-			} else if both, ok := l.besideOwn(uses[i%len(uses)], other); ok {
+			if ok {
 				all = append(all, both)
 			}
 		}
 	}
 	return all
+}
+
+// others returns the filters with other parameters that the target has names for.
+func (l List) others(f Filter, known func(parameter string) bool) []Filter {
+	return slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(other Filter) bool { return other.Key == f.Key || !known(other.Key) })
 }
 
 // BesideBeyond returns uses of the filter together with another filter. They may select two
@@ -58,11 +62,9 @@ func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Us
 // the target has a name for.
 func (l List) BesideBeyond(f Filter, most int, known func(parameter string) bool) []Beyond {
 	var all []Beyond
-	for _, other := range Filters(l.Operation.ID) {
-		if other.Key != f.Key && known(other.Key) {
-			pairs := l.pairsBeyond(f, other)
-			all = append(all, pairs[:min(len(pairs), most)]...)
-		}
+	for _, other := range l.others(f, known) {
+		pairs := l.pairsBeyond(f, other)
+		all = append(all, pairs[:min(len(pairs), most)]...)
 	}
 	return all
 }
@@ -169,17 +171,8 @@ func (l List) besideOwn(use Use, other Filter) (Use, bool) {
 func (l List) besideTwo(uses []Use, one, other Filter) (Use, bool) {
 	for _, use := range uses {
 		for _, row := range l.oldest() {
-			if left, in := use.Says(row); left == "" || in {
-				continue
-			}
-			rows := []paging.Row{row}
-			firsts, seconds := one.Uses(rows, 1), other.Uses(rows, 1)
-			if len(firsts) == 0 || len(seconds) == 0 {
-				continue
-			}
-			two := use.with(firsts[0].Query)
-			all := two.with(seconds[0].Query)
-			if len(two.Query) == len(use.Query) && !isWindow(two.Query) || len(all.Query) == len(two.Query) && !isWindow(all.Query) {
+			all, ok := use.withValues(row, one, other)
+			if !ok {
 				continue
 			}
 			left, in := all.Says(row)
@@ -191,4 +184,21 @@ func (l List) besideTwo(uses []Use, one, other Filter) (Use, bool) {
 		}
 	}
 	return Use{}, false
+}
+
+// withValues returns the use together with the filters by the values of the row. It reports
+// false if the row lacks one, or if two filters are the same.
+func (u Use) withValues(row paging.Row, filters ...Filter) (Use, bool) {
+	for _, f := range filters {
+		uses := f.Uses([]paging.Row{row}, 1)
+		if len(uses) == 0 {
+			return Use{}, false
+		}
+		more := u.with(uses[0].Query)
+		if len(more.Query) == len(u.Query) && (isWindow(u.Query) || !isWindow(more.Query)) {
+			return Use{}, false
+		}
+		u = more
+	}
+	return u, true
 }

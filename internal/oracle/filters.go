@@ -121,14 +121,9 @@ func (f Filter) By(value string) Use {
 // all, the widest first. Those that leave out a row between others or after the first that
 // they select come before the rest: a server that drops them after a page shows that row.
 func (f Filter) Widest(rows []paging.Row, most int) []Use {
-	reaches := map[string]reach{} // by value
-	uses := slices.DeleteFunc(f.Uses(rows, most), func(u Use) bool {
-		r := u.reach(rows)
-		reaches[u.Query[f.Key]] = r
-		return r.open == len(rows)
-	})
+	uses := slices.DeleteFunc(f.Uses(rows, most), func(u Use) bool { return u.reach(rows).open == len(rows) })
 	slices.SortStableFunc(uses, func(a, b Use) int {
-		one, other := reaches[a.Query[f.Key]], reaches[b.Query[f.Key]]
+		one, other := a.reach(rows), b.reach(rows)
 		return cmp.Or(other.later-one.later, other.open-one.open)
 	})
 	return uses

@@ -174,24 +174,6 @@ func TestWindowsAreInOrder(t *testing.T) {
 	})
 }
 
-// A query becomes simpler until nothing is left to remove, and can always be asked.
-func TestSimplerQueriesEnd(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		q := tests(t).Queries(all).Draw(t, "query")
-		for range 1000 {
-			if err := q.Check(); err != nil {
-				t.Fatalf("%+v: %v", q, err)
-			}
-			simpler := q.Simpler()
-			if len(simpler) == 0 {
-				return
-			}
-			q = rapid.SampledFrom(simpler).Draw(t, "simpler")
-		}
-		t.Fatalf("never as simple as it gets: %+v", q)
-	})
-}
-
 // A use beside another filter tells whether the filter is heeded: an honest list shows none of
 // the rows that it leaves out, and a list that drops it shows one. Each value of the other
 // filter is used.

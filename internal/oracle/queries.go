@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -78,13 +77,12 @@ func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 	filters := slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(f Filter) bool { return !known(f.Key) })
 	for i, one := range filters {
 		for _, other := range filters[i+1:] {
-			for _, parameters := range spread(l.both(one, other), most) {
-				queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
-			}
+			all := spread(l.together(one, other), most)
 			for _, third := range filters[min(len(filters), i+2):] {
-				if parameters := l.three(one, other, third); parameters != nil {
-					queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
-				}
+				all = append(all, spread(l.together(one, other, third), 1)...)
+			}
+			for _, parameters := range all {
+				queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
 			}
 		}
 	}
@@ -130,47 +128,16 @@ func (l List) Alone(f Filter, most int) []Use {
 	return alone
 }
 
-// both returns the parameters of both filters by the values of each of the older rows that
-// has values for both.
-func (l List) both(one, other Filter) []map[string]string {
-	if one.Key == other.Key {
-		return nil
-	}
+// together returns the parameters of the filters by the values of each of the older rows that
+// has values for all.
+func (l List) together(filters ...Filter) []map[string]string {
 	var all []map[string]string
 	for _, row := range l.oldest() {
-		rows := []paging.Row{row}
-		first, second := one.Uses(rows, 1), other.Uses(rows, 1)
-		if len(first) == 0 || len(second) == 0 {
-			continue
-		}
-		parameters := add(first[0].Query, second[0].Query)
-		if len(parameters) > len(first[0].Query) || isWindow(parameters) {
-			all = append(all, parameters)
+		if use, ok := (Use{}).withValues(row, filters...); ok {
+			all = append(all, use.Query)
 		}
 	}
 	return all
-}
-
-// three returns the parameters of three filters by the values of one of the older rows; nil
-// if no row has values for all, or if two of them are the same filter.
-func (l List) three(one, other, third Filter) map[string]string {
-	if one.Key == third.Key || other.Key == third.Key {
-		return nil
-	}
-	for _, both := range spread(l.both(one, other), 1) {
-		for _, row := range l.oldest() {
-			uses := third.Uses([]paging.Row{row}, 1)
-			first, in := one.says(both, row)
-			second, too := other.says(both, row)
-			if len(uses) == 0 || first != "" && !in || second != "" && !too {
-				continue
-			}
-			if parameters := add(both, uses[0].Query); len(parameters) > len(both) || isWindow(parameters) && !isWindow(both) {
-				return parameters
-			}
-		}
-	}
-	return nil
 }
 
 // oldest returns the older half of the rows by their ids, which are time-ordered: a run
@@ -235,10 +202,6 @@ func add(parameters, more map[string]string) map[string]string {
 
 // isFar reports whether the value is an end of a window beyond all rows.
 func isFar(value string) bool {
-	for _, end := range []time.Time{FarPast, FarFuture} {
-		if value == Timestamp(end) || value == end.Format(time.DateOnly) {
-			return true
-		}
-	}
-	return false
+	t, ok := timeOf(value)
+	return ok && (t.Equal(FarPast) || t.Equal(FarFuture))
 }

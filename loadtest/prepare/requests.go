@@ -94,30 +94,23 @@ func (s *Subjects) lacks(op spec.Operation) string {
 	if op.Unsafe() && s.profile.Writes == profile.WritesNone {
 		return "writes: none"
 	}
-	listed := "writes: own, and it changes what the run did not create"
-	own := s.profile.Writes == profile.WritesOwn
-	switch op.ID {
-	case spec.CreatePlacementTest, spec.DeletePlacementTest:
+	named := len(op.Names) > 0 && op.ID != spec.DeletePlacementTest
+	switch {
+	case !named:
 		return ""
-	case spec.MoveAccounts:
-		return firstOf(when(own, listed), when(s.adminKey == client.Key{} || s.away.ID == "",
+	case op.Unsafe() && s.profile.Writes == profile.WritesOwn:
+		return "writes: own, and it changes what the run did not create"
+	case op.ID == spec.MoveAccounts:
+		return firstOf(when(s.adminKey == client.Key{} || s.away.ID == "",
 			"the profile lists no admin key, or not two sub-workspaces with an account to move"), when(len(s.rows.accounts) == 0, "every account that the profile lists was moved already"))
-	case spec.DeleteSubsequence:
-		return firstOf(when(own, listed), when(len(s.main.ExpendableSubsequences) == 0, "the profile lists no expendable subsequence of the main workspace"),
-			when(len(s.rows.spares) == 0, "none of the expendable subsequences that the profile lists is there any more"))
-	case spec.GetPlacementTest:
-		return when(len(s.rows.tests) == 0, "the profile lists no test of the main workspace (placement_tests), and those of others may go at any time")
 	}
 	for _, n := range op.Names {
-		if len(s.ids(op, n.Kind)) > 0 {
-			continue
+		if len(s.ids(op, n.Kind)) == 0 {
+			_, entry, what := s.main.Named(n.Kind)
+			return firstOf(when(entry == "", "its list shows no row"), "the profile lists nothing under workspaces.main."+entry+", or nothing that is left: "+what)
 		}
-		if _, entry, what := s.main.Named(n.Kind); entry != "" {
-			return firstOf(when(own, listed), "the profile lists nothing under "+entry+" of the main workspace: "+what)
-		}
-		return "no list shows a row that it could name"
 	}
-	return when(own && len(op.Names) > 0 && op.Unsafe(), listed)
+	return ""
 }
 
 // ids returns the ids of the kind that requests of the operation name.
