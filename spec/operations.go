@@ -132,6 +132,17 @@ func (o Operation) Parameter(key string) (found Parameter) {
 	return found
 }
 
+// Filter returns the first filter of the query parameter with the key; the zero Filter if there
+// is none.
+func (o Operation) Filter(key string) (found Filter) {
+	for _, f := range slices.Backward(o.Filters) {
+		if f.Key == key {
+			found = f
+		}
+	}
+	return found
+}
+
 // List returns the list that shows the operation's resource, and whether there is one.
 func (o Operation) List() (Operation, bool) {
 	i := slices.IndexFunc(operations, func(list Operation) bool { return list.Answer != One && list.Resource == o.Resource })

@@ -154,22 +154,22 @@ func requestRequirements() []Requirement {
 			"Endpoints / Inbox placement tests; Resources and their fields", "A valid body is sent with values of each other type, values just outside the set or the bounds, and malformed values. "+
 				"A value that servers convert, such as true for the number 1, may be accepted if the response does not show it as it was sent.", CreatePlacementTest)
 	}
+	notUUID := func(id, what, on string) {
+		refuse(id, Derived, what+" that is not a UUID is not accepted.", "The type is stated.", "Endpoints / "+MustOperation(on).Section,
+			"Values of other types, words and malformed UUIDs are sent.", on)
+	}
 	refuse("REQUEST-REQUIRED-VARIABLES", Stated, "A body without variables does not add variables.", "",
 		"Endpoints / Campaigns", "An empty object is sent.", AddCampaignVariables)
 	refuse("REQUEST-INVALID-VARIABLES", Derived, "Variables that are not an array of strings are not accepted.",
 		"The type is stated.", "Endpoints / Campaigns", "Values of other types, and arrays with such items, are sent.", AddCampaignVariables)
-	refuse("REQUEST-INVALID-ID", Derived, "A lead id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Leads", "Values of other types, words and malformed UUIDs are sent.", MoveLead)
-	refuse("REQUEST-INVALID-SUBSEQUENCE_ID", Derived, "A subsequence_id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Leads", "Values of other types, words and malformed UUIDs are sent.", MoveLead)
+	notUUID("REQUEST-INVALID-ID", "A lead id", MoveLead)
+	notUUID("REQUEST-INVALID-SUBSEQUENCE_ID", "A subsequence_id", MoveLead)
 	refuse("REQUEST-EMAILS-EMPTY", Stated, "An empty list of emails does not move accounts.", "",
 		"Limits; Endpoints / Accounts", "An empty array is sent.", MoveAccounts)
 	refuse("REQUEST-INVALID-ACCOUNT_EMAILS", Derived, "An emails member that is not an array of email addresses is not accepted.",
 		"The type is stated.", "Endpoints / Accounts", "Values of other types, and arrays with such items, are sent.", MoveAccounts)
-	refuse("REQUEST-INVALID-SOURCE_WORKSPACE_ID", Derived, "A source_workspace_id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Accounts", "Values of other types, words and malformed UUIDs are sent.", MoveAccounts)
-	refuse("REQUEST-INVALID-DESTINATION_WORKSPACE_ID", Derived, "A destination_workspace_id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Accounts", "Values of other types, words and malformed UUIDs are sent.", MoveAccounts)
+	notUUID("REQUEST-INVALID-SOURCE_WORKSPACE_ID", "A source_workspace_id", MoveAccounts)
+	notUUID("REQUEST-INVALID-DESTINATION_WORKSPACE_ID", "A destination_workspace_id", MoveAccounts)
 	return append(table, Requirement{ID: "REQUEST-NO-EFFECT", Level: Derived, Group: GroupRequests, Profile: ProfileWrite,
 		Statement: "A request that is rejected because a part of it is invalid changes nothing.",
 		Reasoning: "The response reports an error instead of the effect that a 200 reports.",

@@ -306,10 +306,7 @@ func (api *API) refusedForLimit(refused Response) bool {
 // anyList returns the id of the preferred list, or of another one that the target
 // implements.
 func (api *API) anyList(preferred string) string {
-	if api.Serves(preferred) {
-		return preferred
-	}
-	for _, op := range spec.PageOrder.Operations() { // the lists
+	for _, op := range append([]spec.Operation{spec.MustOperation(preferred)}, spec.PageOrder.Operations()...) {
 		if api.Serves(op.ID) {
 			return op.ID
 		}

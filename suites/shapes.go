@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 
@@ -147,15 +146,7 @@ func selectsNothing(list string, query map[string]string) bool {
 // beforeAll returns a window before all rows; nil for a list without windows. It is longer
 // than a moment: a server may refuse an empty one.
 func beforeAll(list string) map[string]string {
-	op := spec.MustOperation(list)
-	if !op.Takes(profile.ParamWindowStart) {
-		return nil
-	}
-	format := oracle.Timestamp
-	if countsDays(op) {
-		format = func(t time.Time) string { return t.Format(time.DateOnly) }
-	}
-	return map[string]string{profile.ParamWindowStart: format(oracle.FarPast), profile.ParamWindowEnd: format(oracle.FarPast.AddDate(0, 0, 1))}
+	return oracle.Window(list, oracle.FarPast, oracle.FarPast.AddDate(0, 0, 1))
 }
 
 // validForEach sends a valid call for each of the values.

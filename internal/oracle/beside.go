@@ -74,7 +74,7 @@ func (l List) BesideBeyond(f Filter, most int, known func(parameter string) bool
 func (l List) pairsBeyond(f, other Filter) []Beyond {
 	var pairs []Beyond
 	seconds := other.Uses(l.Rows, mostBeyond)
-	selected := make([][]selection, len(seconds))
+	selected := make([]selections, len(seconds))
 	for i, second := range seconds {
 		selected[i] = second.selections(l.Rows)
 	}
@@ -96,32 +96,29 @@ func (l List) pairsBeyond(f, other Filter) []Beyond {
 	return pairs
 }
 
-// selections returns what the use says of each row.
-func (u Use) selections(rows []paging.Row) []selection {
-	all := make([]selection, len(rows))
-	for i, row := range rows {
-		switch id, in := u.Says(row); {
-		case id == "":
-			all[i] = open
-		case in:
-			all[i] = certain
-		}
+// selections say which rows a use may select, and which it must.
+type selections struct{ may, must []bool }
+
+func (u Use) selections(rows []paging.Row) (s selections) {
+	for _, row := range rows {
+		id, in := u.Says(row)
+		s.may, s.must = append(s.may, in || id == ""), append(s.must, in)
 	}
-	return all
+	return s
 }
 
 // pageBeyond returns the size of pages of which the second or a later one shows a row that
 // only the second use selects, if the target heeds both on the first page alone. It is 0 if
 // there is none.
-func pageBeyond(own, second []selection) int {
+func pageBeyond(own, second selections) int {
 	selected, strangers, size := 0, 0, 1
-	for i := range own {
+	for i, may := range second.may {
 		switch {
-		case second[i] == leftOut:
+		case !may:
 			continue
-		case own[i] != leftOut:
+		case own.may[i]:
 			selected++
-			if strangers == 0 && own[i] == certain && second[i] == certain {
+			if strangers == 0 && own.must[i] && second.must[i] {
 				size = min(maxLimit, (selected+1)/2)
 			}
 		case selected > 0 && selected+strangers < mostPages*size:

@@ -207,7 +207,7 @@ func filterOf(list spec.Operation, f spec.Filter) Filter {
 	case spec.ExactSearch:
 		searchesExactly(&filter, list)
 	case spec.From, spec.Until, spec.FromDay, spec.UntilDay:
-		cuts(&filter)
+		cuts(&filter, list.ID)
 	case spec.Exclude: // which of the other rows are listed is open
 		filter.Requirements = []spec.ID{extra}
 		filter.queries = each(f.Key, func(rows []paging.Row, most int) []string { return Distinct(rows, field, most) })

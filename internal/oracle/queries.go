@@ -99,15 +99,6 @@ type Beyond struct {
 // mostBeyond is how many values of each of two filters are looked through.
 const mostBeyond = 12
 
-// selection is whether a use selects a row.
-type selection int
-
-const (
-	leftOut selection = iota
-	open              // nothing is said
-	certain
-)
-
 // Alone returns uses of one end of a window without the other end, chosen from at most so
 // many, those to the millisecond among them; none for another filter.
 func (l List) Alone(f Filter, most int) []Use {

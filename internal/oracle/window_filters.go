@@ -12,8 +12,8 @@ import (
 // cuts makes the filter cut a window at one end, at times or days of rows. The other end
 // lies far outside. A window of days includes both. Of times, the specification does not say
 // whether the ends belong to the window.
-func cuts(f *Filter) {
-	day, format := f.Kind == spec.FromDay || f.Kind == spec.UntilDay, Timestamp
+func cuts(f *Filter, list string) {
+	day := f.Kind == spec.FromDay || f.Kind == spec.UntilDay
 	sign := 1 // positive for a row inside that is later than the cut
 	if f.Kind == spec.Until || f.Kind == spec.UntilDay {
 		sign = -1
@@ -22,7 +22,6 @@ func cuts(f *Filter) {
 	if day {
 		on = f.Requirement("INCLUSIVE")
 		f.Requirements = []spec.ID{on, inside, outside}
-		format = func(t time.Time) string { return t.Format(time.DateOnly) }
 	}
 	f.queries = func(rows []paging.Row, most int) (queries []map[string]string) {
 		var times []time.Time
@@ -36,8 +35,8 @@ func cuts(f *Filter) {
 			times = append(times, withinSecond(times)...)
 		}
 		for _, cut := range times {
-			query := map[string]string{profile.ParamWindowStart: format(FarPast), profile.ParamWindowEnd: format(FarFuture)}
-			query[f.Key] = format(cut)
+			query := Window(list, FarPast, FarFuture)
+			query[f.Key] = Window(list, cut, cut)[f.Key]
 			queries = append(queries, query)
 		}
 		return queries
@@ -56,6 +55,19 @@ func cuts(f *Filter) {
 			return inside, true
 		}
 	}
+}
+
+// Window returns the parameters of a window of the list; nil if it has none.
+func Window(list string, start, end time.Time) map[string]string {
+	format := Timestamp
+	op, _ := spec.FindOperation(list)
+	switch op.Filter(profile.ParamWindowStart).Kind {
+	case "":
+		return nil
+	case spec.FromDay:
+		format = func(t time.Time) string { return t.Format(time.DateOnly) }
+	}
+	return map[string]string{profile.ParamWindowStart: format(start), profile.ParamWindowEnd: format(end)}
 }
 
 // withinSecond returns the milliseconds before and after the first of the times that has

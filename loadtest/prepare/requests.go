@@ -100,15 +100,21 @@ func (s *Subjects) lacks(op spec.Operation) string {
 		return ""
 	case op.Unsafe() && s.profile.Writes == profile.WritesOwn:
 		return "writes: own, and it changes what the run did not create"
+	case op.ID == spec.MoveAccounts && (s.adminKey == client.Key{} || s.away.ID == ""):
+		return "the profile lists no admin key, or not two sub-workspaces with an account to move"
+	case op.ID == spec.MoveAccounts && len(s.rows.accounts) == 0:
+		return "every account that the profile lists was moved already"
 	case op.ID == spec.MoveAccounts:
-		return firstOf(when(s.adminKey == client.Key{} || s.away.ID == "",
-			"the profile lists no admin key, or not two sub-workspaces with an account to move"), when(len(s.rows.accounts) == 0, "every account that the profile lists was moved already"))
+		return ""
 	}
 	for _, n := range op.Names {
-		if len(s.ids(op, n.Kind)) == 0 {
-			_, entry, what := s.main.Named(n.Kind)
-			return firstOf(when(entry == "", "its list shows no row"), "the profile lists nothing under workspaces.main."+entry+", or nothing that is left: "+what)
+		if len(s.ids(op, n.Kind)) > 0 {
+			continue
 		}
+		if _, entry, what := s.main.Named(n.Kind); entry != "" {
+			return "the profile lists nothing under workspaces.main." + entry + ", or nothing that is left: " + what
+		}
+		return "its list shows no row"
 	}
 	return ""
 }
@@ -148,22 +154,6 @@ func excluded(p *profile.Profile, operation string) string {
 // Limited returns why the key that may be driven over its limit cannot be used; empty
 // if it can.
 func (s *Subjects) Limited() string { return s.rows.limited }
-
-func when(holds bool, text string) string {
-	if holds {
-		return text
-	}
-	return ""
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
 
 // finite returns the number of requests of the operation that there are rows for, if
 // it is bounded.

@@ -38,13 +38,11 @@ func telling(op spec.Operation, meaning string, plain answer) []string {
 	if meaning == profile.ParamStartingAfter {
 		return known(plain.cursor)
 	}
-	i := slices.IndexFunc(op.Filters, func(f spec.Filter) bool { return f.Key == meaning })
-	if i < 0 {
-		return nil
-	}
-	f := op.Filters[i]
+	f := op.Filter(meaning)
 	const late, early = "2999-12-31", "1971-01-01"
 	switch f.Kind {
+	case "":
+		return nil
 	case spec.Omit:
 		if slices.ContainsFunc(plain.rows, func(row map[string]any) bool { return row[f.Fields[0]] != nil }) {
 			return []string{"true"}

@@ -2,10 +2,10 @@ package derive
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	goformat "go/format"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,11 +72,7 @@ var (
 // operationTable returns spec/operations_gen.go: the operations whose shape the document
 // shows, in its order, and the constants of their ids.
 func operationTable(doc *openapi3.T) ([]byte, error) {
-	type placed struct {
-		line               int
-		constant, id, text string
-	}
-	var all []placed
+	constants, rows := map[int]string{}, map[int]string{} // by line of the document
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			if op.Extensions["x-shape-not-shown"] == true {
@@ -87,18 +83,19 @@ func operationTable(doc *openapi3.T) ([]byte, error) {
 				return nil, fmt.Errorf("%s: %w", op.OperationID, err)
 			}
 			text := zero.ReplaceAllString(strings.ReplaceAll(fmt.Sprintf("%#v", row), "derive.", ""), "")
-			text = line.ReplaceAllString(element.ReplaceAllString(text, "$1{"), ",\n$1:")
-			all = append(all, placed{op.Origin.Key.Line, constantOf(op), op.OperationID, text})
+			at := op.Origin.Key.Line
+			rows[at] = line.ReplaceAllString(element.ReplaceAllString(text, "$1{"), ",\n$1:") + ",\n"
+			constants[at] = fmt.Sprintf("%s = %q\n", constantOf(op), op.OperationID)
 		}
 	}
-	slices.SortFunc(all, func(a, b placed) int { return cmp.Compare(a.line, b.line) })
-	var constants, rows bytes.Buffer
-	for _, op := range all {
-		fmt.Fprintf(&constants, "%s = %q\n", op.constant, op.id)
-		rows.WriteString(op.text + ",\n")
+	inOrder := func(texts map[int]string) (all string) {
+		for _, at := range slices.Sorted(maps.Keys(texts)) {
+			all += texts[at]
+		}
+		return all
 	}
 	return goformat.Source(fmt.Appendf(nil, "// %s\n\npackage spec\n\n// Ids of the operations.\nconst (\n%s)\n\nvar operations = []Operation{\n%s}\n",
-		Header, constants.Bytes(), rows.Bytes()))
+		Header, inOrder(constants), inOrder(rows)))
 }
 
 // constantOf returns the Go name of the operation's id: lead-things.list is ListLeadThings.
