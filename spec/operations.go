@@ -123,53 +123,33 @@ const (
 func (o Operation) Takes(key string) bool { return o.Parameter(key).Key != "" }
 
 // Parameter returns the query parameter with the key; the zero Parameter if there is none.
-func (o Operation) Parameter(key string) (found Parameter) {
-	for _, p := range o.Query {
-		if p.Key == key {
-			found = p
-		}
-	}
+func (o Operation) Parameter(key string) Parameter {
+	found, _ := find(o.Query, func(p Parameter) bool { return p.Key == key })
 	return found
 }
 
 // Filter returns the first filter of the query parameter with the key; the zero Filter if there
 // is none.
-func (o Operation) Filter(key string) (found Filter) {
-	for _, f := range slices.Backward(o.Filters) {
-		if f.Key == key {
-			found = f
-		}
-	}
+func (o Operation) Filter(key string) Filter {
+	found, _ := find(o.Filters, func(f Filter) bool { return f.Key == key })
 	return found
 }
 
 // List returns the list that shows the operation's resource, and whether there is one.
 func (o Operation) List() (Operation, bool) {
-	i := slices.IndexFunc(operations, func(list Operation) bool { return list.Answer != One && list.Resource == o.Resource })
-	if i < 0 {
-		return Operation{}, false
-	}
-	return operations[i], true
+	return find(operations, func(list Operation) bool { return list.Answer != One && list.Resource == o.Resource })
 }
 
 // Get returns the operation that shows one row of the operation's resource, and whether there
 // is one.
 func (o Operation) Get() (Operation, bool) {
-	i := slices.IndexFunc(operations, func(get Operation) bool { return !get.Unsafe() && get.HasPathID() && get.Resource == o.Resource })
-	if i < 0 {
-		return Operation{}, false
-	}
-	return operations[i], true
+	return find(operations, func(get Operation) bool { return !get.Unsafe() && get.HasPathID() && get.Resource == o.Resource })
 }
 
 // Subject returns the resource that the operation is about, among those that a request
 // names: the one whose id is called id.
-func (o Operation) Subject() (subject Named) {
-	for _, n := range o.Names {
-		if n.Field == "id" {
-			subject = n
-		}
-	}
+func (o Operation) Subject() Named {
+	subject, _ := find(o.Names, func(n Named) bool { return n.Field == "id" })
 	return subject
 }
 
@@ -208,12 +188,16 @@ func Operations() []Operation { return append([]Operation(nil), operations...) }
 
 // FindOperation returns the operation with the given id.
 func FindOperation(id string) (Operation, bool) {
-	for _, op := range operations {
-		if op.ID == id {
-			return op, true
-		}
+	return find(operations, func(op Operation) bool { return op.ID == id })
+}
+
+// find returns the first wanted value, and whether there is one.
+func find[T any](all []T, wanted func(T) bool) (found T, ok bool) {
+	i := slices.IndexFunc(all, wanted)
+	if i < 0 {
+		return found, false
 	}
-	return Operation{}, false
+	return all[i], true
 }
 
 // MustOperation returns the operation with the given id. It panics if there is

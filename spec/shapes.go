@@ -49,11 +49,7 @@ func (f Field) Name() string { return f.Resource + "." + f.Path }
 
 // FindField returns the field with that name.
 func FindField(name string) (Field, bool) {
-	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name() == name })
-	if i < 0 {
-		return Field{}, false
-	}
-	return fields[i], true
+	return find(fields, func(f Field) bool { return f.Name() == name })
 }
 
 // RequiredBy returns the words of the specification that require the field; empty if only
