@@ -19,11 +19,15 @@ func requestExample(t *testing.T, op spec.Operation) map[string]any {
 	return decoded.(map[string]any)
 }
 
+// withBody returns the operations whose requests have a body.
+func withBody() []spec.Operation {
+	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return op.Body == "" })
+}
+
 func TestRequestExamplesAreValid(t *testing.T) {
-	for id := range requestComponents {
-		op := spec.MustOperation(id)
+	for _, op := range withBody() {
 		if findings := validator(t).Request(op, mustJSON(t, requestExample(t, op))); len(findings) > 0 {
-			t.Errorf("%s: %+v", id, findings)
+			t.Errorf("%s: %+v", op.ID, findings)
 		}
 	}
 }

@@ -7,10 +7,8 @@ func pageRequirements() []Requirement {
 		return Requirement{ID: id, Level: level, Group: GroupPages, Profile: ProfileRead,
 			Statement: statement, Reasoning: reasoning, Section: section, Method: method, Operations: on}
 	}
-	ordered := ops(func(o Operation) bool { return o.Answer == Page && o.ID != ListDFYOrders })
-	timed := []string{ListLeadLabels, ListLeadLists}
-	free := ops(func(o Operation) bool { return o.Answer == Page && o.ID != ListLeadLabels && o.ID != ListLeadLists })
-	tests := []string{ListPlacementTests}
+	ordered := ops(func(o Operation) bool { return o.Answer == Page && o.has("id") })
+	sorted := ops(func(o Operation) bool { return o.Takes("sort_order") })
 	return []Requirement{
 		page("PAGE-LIMIT-ACCEPTED", Stated, "A limit from 1 to 100 is accepted.", "",
 			"limit 1, 2, 7, 99 and 100 must each get 200.", pagedOps()),
@@ -23,9 +21,9 @@ func pageRequirements() []Requirement {
 			"limit is an integer from 1 to 100. The specification does not say whether other values are rejected or clamped.",
 			"limit 0, -1, 101, 1000, a huge number, a fraction, a word, a control character, an empty and a blank text are sent.", pagedOps()),
 		page("PAGE-CURSOR-VALUE", Stated, "A cursor is a UUID, a timestamp or an email address.", "",
-			"Every non-empty cursor of a walk is parsed. Its kind is observed.", free),
+			"Every non-empty cursor of a walk is parsed. Its kind is observed.", ops(func(o Operation) bool { return o.Cursor == CursorFree })),
 		page("PAGE-CURSOR-TIMESTAMP", Stated, "The cursor of a timestamp-based list is a timestamp.", "",
-			"Every non-empty cursor of a walk is parsed.", timed),
+			"Every non-empty cursor of a walk is parsed.", timedOps()),
 		page("PAGE-WALK-ENDS", Derived, "Following the cursors ends.",
 			"The cursor leads to the next page, and a list has a last page. A repeated cursor, or pages without a new row, would keep a client in a loop.",
 			"Walks use several page sizes. No cursor may repeat on a page with rows.", pagedOps()),
@@ -40,7 +38,7 @@ func pageRequirements() []Requirement {
 			"The rows that the walks share are compared position by position.", pagedOps()),
 		page("LIST-ROWS-ONCE", Derived, "A list without pages shows each row once.",
 			"An id names one thing, and the list holds all of them at once.",
-			"The ids of the list are counted.", []string{ListPhoneNumbers}),
+			"The ids of the list are counted.", plainOps()),
 		page("LIST-SAME-VALUES", Derived, "A list shows a row with the same values, whatever the page size, the filters and the order.",
 			"The parameters select, order and divide rows. Only the flags of reports leave out parts of a row.",
 			"Pages of generated queries are compared with the whole list. A value that changed meanwhile does not count.", ordered),
@@ -48,13 +46,13 @@ func pageRequirements() []Requirement {
 			"The ids of a walk are compared row by row, within and across pages. The direction is observed.", ordered),
 		page("PAGE-INSERT", Derived, "Inserting rows during a walk makes it neither repeat nor omit an existing row.",
 			"The next page holds the rows after the cursor, not the rows from a position.",
-			"Tests are created between the pages of a walk.", tests),
+			"Tests are created between the pages of a walk.", changedOps(func(change Operation) bool { return !change.Deletes() })),
 		page("PAGE-REMOVE", Derived, "Deleting rows during a walk makes it neither repeat nor omit a remaining row.",
 			"The next page holds the rows after the cursor, not the rows from a position.",
 			"Tests that the run created, and a subsequence that it may delete, are deleted between the pages of a walk, including the row that a cursor points to.",
-			[]string{ListPlacementTests, ListSubsequences}),
-		page("SORT-ASC", Stated, "sort_order=asc sorts by id, ascending.", "", "A walk with sort_order=asc.", tests),
-		page("SORT-DESC", Stated, "sort_order=desc sorts by id, descending, and shows the same rows.", "", "A walk with sort_order=desc.", tests),
+			changedOps(Operation.Deletes)),
+		page("SORT-ASC", Stated, "sort_order=asc sorts by id, ascending.", "", "A walk with sort_order=asc.", sorted),
+		page("SORT-DESC", Stated, "sort_order=desc sorts by id, descending, and shows the same rows.", "", "A walk with sort_order=desc.", sorted),
 	}
 }
 
@@ -67,13 +65,13 @@ func filterRequirements() []Requirement {
 			Statement: statement, Reasoning: reasoning, Section: "Endpoints / " + MustOperation(on[0]).Section, Method: method, Operations: on})
 	}
 	// both adds the two directions of a filter whose selection is fully stated.
-	both := func(name, op, selects string) {
+	both := func(word, selects string) {
 		const method = "A filtered walk is compared with unfiltered walks before and after it, for a few of the values that occur in them."
-		add("FILTER-"+name+"-EXTRA", Stated, "The filter shows only "+selects+".", "", method, op)
-		add("FILTER-"+name+"-MISSING", Stated, "The filter shows all of "+selects+".", "", method, op)
+		add("FILTER-"+word+"-EXTRA", Stated, "The filter shows only "+selects+".", "", method, withFilter(word)...)
+		add("FILTER-"+word+"-MISSING", Stated, "The filter shows all of "+selects+".", "", method, withFilter(word)...)
 	}
 
-	searched := []string{ListPlacementTests, ListSubsequences, ListLeadLabels, ListLeadLists}
+	searched := withFilter("SEARCH")
 	const openSearch = "A search string selects rows. The specification leaves open which fields it matches and how, so only results that every reading shares are checked."
 	add("FILTER-SEARCH-EXTRA", Derived, "A search shows no row that contains none of the words in the string.", openSearch,
 		"Searches use names that occur and a string that occurs in no row.", searched...)
@@ -82,57 +80,60 @@ func filterRequirements() []Requirement {
 	for i := range table { // they are about several lists
 		table[i].Section = "Endpoints"
 	}
+	members := withFilter("SEARCH_MEMBER")
 	add("FILTER-SEARCH_MEMBER-EXTRA", Stated, "A search shows no member whose name and email contain none of the words in the string.", "",
-		"Searches use email addresses, names, and a string that occurs in no row.", ListMembers)
+		"Searches use email addresses, names, and a string that occurs in no row.", members...)
 	add("FILTER-SEARCH_MEMBER-MISSING", Stated, "A search for a member's email address or name shows that member.", "",
-		"Searches use the email addresses of several members, and the usual forms of a name, one of which must find the member.", ListMembers)
-	both("SEARCH_URL", ListWebhookEvents, "the attempts for exactly that webhook URL")
-	both("SEARCH_EMAIL", ListWebhookEvents, "the attempts for exactly that lead email")
+		"Searches use the email addresses of several members, and the usual forms of a name, one of which must find the member.", members...)
+	both("SEARCH_URL", "the attempts for exactly that webhook URL")
+	both("SEARCH_EMAIL", "the attempts for exactly that lead email")
 
-	both("STATUS", ListPlacementTests, "the tests with that status")
-	both("TEST", ListPlacementReports, "the reports of that test")
-	both("PARENT", ListSubsequences, "the subsequences of that campaign")
+	both("STATUS", "the tests with that status")
+	both("TEST", "the reports of that test")
+	both("PARENT", "the subsequences of that campaign")
 	add("FILTER-PARENT_NOT-EXTRA", Stated, "Excluding a campaign shows none of its subsequences.", "",
-		"A few campaigns that occur in an unfiltered walk are excluded, one at a time.", ListSubsequences)
-	both("ACCEPTED", ListMembers, "the members with that value of accepted")
-	both("RESOURCE_IDS", ListTagMappings, "the mappings of the resources in the comma-separated list")
-	both("INTEREST", ListLeadLabels, "the labels with that interest status")
-	both("ENRICHMENT", ListLeadLists, "the lists with that value of has_enrichment_task")
-	both("SUCCESS", ListWebhookEvents, "the attempts with that value of success")
+		"A few campaigns that occur in an unfiltered walk are excluded, one at a time.", withFilter("PARENT_NOT")...)
+	both("ACCEPTED", "the members with that value of accepted")
+	both("RESOURCE_IDS", "the mappings of the resources in the comma-separated list")
+	both("INTEREST", "the labels with that interest status")
+	both("ENRICHMENT", "the lists with that value of has_enrichment_task")
+	both("SUCCESS", "the attempts with that value of success")
 
 	const openWindow = "A window has a start and an end. The specification does not say whether they are inclusive, so rows at the exact ends are ignored."
 	const cutTimes = "Windows start and end at times taken from the rows of an unfiltered walk."
-	add("FILTER-WINDOW-START-EXTRA", Derived, "The window shows no report created before its start.", openWindow, cutTimes, ListPlacementReports)
-	add("FILTER-WINDOW-START-MISSING", Derived, "The window shows every report created after its start (and before its end).", openWindow, cutTimes, ListPlacementReports)
-	add("FILTER-WINDOW-END-EXTRA", Derived, "The window shows no report created after its end.", openWindow, cutTimes, ListPlacementReports)
-	add("FILTER-WINDOW-END-MISSING", Derived, "The window shows every report created before its end (and after its start).", openWindow, cutTimes, ListPlacementReports)
+	add("FILTER-WINDOW-START-EXTRA", Derived, "The window shows no report created before its start.", openWindow, cutTimes, withFilter("WINDOW-START")...)
+	add("FILTER-WINDOW-START-MISSING", Derived, "The window shows every report created after its start (and before its end).", openWindow, cutTimes, withFilter("WINDOW-START")...)
+	add("FILTER-WINDOW-END-EXTRA", Derived, "The window shows no report created after its end.", openWindow, cutTimes, withFilter("WINDOW-END")...)
+	add("FILTER-WINDOW-END-MISSING", Derived, "The window shows every report created before its end (and after its start).", openWindow, cutTimes, withFilter("WINDOW-END")...)
 	const cutDays = "Windows start and end on days that occur in an unfiltered walk."
-	add("FILTER-DAYS-START-EXTRA", Stated, "The window shows no attempt from before its first day.", "", cutDays, ListWebhookEvents)
-	add("FILTER-DAYS-START-MISSING", Stated, "The window shows every attempt from after its first day (up to its last day).", "", cutDays, ListWebhookEvents)
-	add("FILTER-DAYS-START-INCLUSIVE", Stated, "The window includes the attempts of its first day.", "", cutDays, ListWebhookEvents)
-	add("FILTER-DAYS-END-EXTRA", Stated, "The window shows no attempt from after its last day.", "", cutDays, ListWebhookEvents)
-	add("FILTER-DAYS-END-MISSING", Stated, "The window shows every attempt from before its last day (back to its first day).", "", cutDays, ListWebhookEvents)
-	add("FILTER-DAYS-END-INCLUSIVE", Stated, "The window includes the attempts of its last day.", "", cutDays, ListWebhookEvents)
+	add("FILTER-DAYS-START-EXTRA", Stated, "The window shows no attempt from before its first day.", "", cutDays, withFilter("DAYS-START")...)
+	add("FILTER-DAYS-START-MISSING", Stated, "The window shows every attempt from after its first day (up to its last day).", "", cutDays, withFilter("DAYS-START")...)
+	add("FILTER-DAYS-START-INCLUSIVE", Stated, "The window includes the attempts of its first day.", "", cutDays, withFilter("DAYS-START")...)
+	add("FILTER-DAYS-END-EXTRA", Stated, "The window shows no attempt from after its last day.", "", cutDays, withFilter("DAYS-END")...)
+	add("FILTER-DAYS-END-MISSING", Stated, "The window shows every attempt from before its last day (back to its first day).", "", cutDays, withFilter("DAYS-END")...)
+	add("FILTER-DAYS-END-INCLUSIVE", Stated, "The window includes the attempts of its last day.", "", cutDays, withFilter("DAYS-END")...)
 
-	for _, part := range []struct{ id, field string }{
-		{"SPAM_ASSASSIN", "spam_assassin_report"},
-		{"BLACKLIST", "blacklist_report"},
-	} {
-		add("FILTER-SKIP_"+part.id+"-TRUE", Stated, "With the flag true, no report has "+part.field+", and the rows are the same.", "",
-			"The list with the flag is compared with the list without it.", ListPlacementReports)
-		add("FILTER-SKIP_"+part.id+"-DEFAULT", Stated, "The flag's default is false: without it, reports show "+part.field+" as they do with false.", "",
-			"The list with the flag false is compared with the list without it. Some report must show it.", ListPlacementReports)
+	for _, o := range operations {
+		for _, flag := range o.Filters {
+			if flag.Selects() {
+				continue
+			}
+			add(string(flag.Requirement("TRUE")), Stated, "With the flag true, no report has "+flag.Fields[0]+", and the rows are the same.", "",
+				"The list with the flag is compared with the list without it.", o.ID)
+			add(string(flag.Requirement("DEFAULT")), Stated, "The flag's default is false: without it, reports show "+flag.Fields[0]+" as they do with false.", "",
+				"The list with the flag false is compared with the list without it. Some report must show it.", o.ID)
+		}
 	}
 
 	add("FILTER-COMBINED", Derived, "Filters together show all rows that each of them selects.",
 		"Each filter selects rows by a sentence of its own, and no sentence restricts another.",
 		"Queries with several filters are compared with the whole list. Rows of which one filter says nothing do not count.",
-		ListPlacementTests, ListPlacementReports, ListSubsequences, ListMembers, ListLeadLabels, ListLeadLists, ListWebhookEvents)
+		filteredOps(2, Filter.Selects)...)
 	table[len(table)-1].Section = "Pagination (list endpoints)"
 	add("FILTER-WALK", Derived, "A filtered list shows each of its rows exactly once, sorted by id, whatever the page size.",
 		"Filters select rows and pagination divides them. Neither sentence restricts the other.",
 		"Each filter is walked in small pages and in pages of 100, which are compared. The filter and the order must hold on every page.",
-		ListPlacementTests, ListPlacementReports, ListSubsequences, ListMembers, ListTagMappings, ListLeadLabels, ListLeadLists, ListWebhookEvents)
+		filteredOps(1, Filter.Selects)...)
 	table[len(table)-1].Section = "Pagination (list endpoints)" // it is about all of them
 	return table
 }

@@ -131,10 +131,5 @@ func OpenPoints() []OpenPoint { return append([]OpenPoint(nil), openPoints...) }
 
 // FindOpenPoint returns the open point with the given id.
 func FindOpenPoint(id string) (OpenPoint, bool) {
-	for _, s := range openPoints {
-		if s.ID == id {
-			return s, true
-		}
-	}
-	return OpenPoint{}, false
+	return find(openPoints, func(s OpenPoint) bool { return s.ID == id })
 }

@@ -3,6 +3,7 @@ package spec
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,7 +33,8 @@ func (s Scope) Alternatives() []string {
 	return []string{s.Resource + ":" + s.Action, s.Resource + ":all", "all:" + s.Action, "all:all"}
 }
 
-// Operation is one of the 18 operations whose shape the section Endpoints gives.
+// Operation is an operation whose shape the section Endpoints gives. The table of
+// operations is generated from the OpenAPI document.
 type Operation struct {
 	ID       string // permanent; also the operationId in the OpenAPI document
 	Method   string
@@ -42,7 +44,123 @@ type Operation struct {
 	Scope    Scope
 	Answer   Answer
 	Resource string // schema component of the resource in the answer
+	Cursor   string // CursorFree or CursorTimestamp; "" without pages
+	Query    []Parameter
+	Filters  []Filter
+	Owner    []string // fields of a row that name its workspace
+	Body     string   // schema component of the request body; "" for none
+	// Required and Optional are the members of the request body.
+	Required, Optional []string
+	Names              []Named // what a valid request names
 }
+
+// Kinds of cursors.
+const (
+	CursorFree      = "free" // the specification leaves the kind open
+	CursorTimestamp = "timestamp"
+)
+
+// Parameter is a query parameter.
+type Parameter struct {
+	Key      string   // in target profiles, such as "status"
+	Name     string   // customary name, which the OpenAPI document has
+	NotShown bool     // the specification describes the parameter without a name
+	Names    string   // the kind of resource that a value names, as in Named
+	Values   []string // the closed set of values; nil if it is open
+}
+
+// Filter is a query parameter that selects rows of a list, or leaves out parts of them
+// (section Endpoints). A parameter with several meanings is several filters.
+type Filter struct {
+	Key    string // of the parameter in target profiles
+	Name   string // customary name, which the OpenAPI document has
+	Kind   FilterKind
+	Word   string   // in the ids of requirements: FILTER-<Word>-EXTRA
+	Fields []string // of a row that decide
+	Values []string // the closed set of values; nil if it is open
+}
+
+// Requirement returns the id of a requirement on the filter, such as FILTER-STATUS-EXTRA
+// for the part EXTRA.
+func (f Filter) Requirement(part string) ID { return ID("FILTER-" + f.Word + "-" + part) }
+
+// Selects reports whether the filter selects rows. Another one leaves out parts of them.
+func (f Filter) Selects() bool { return f.Kind != Omit }
+
+// FilterKind is how a filter compares.
+type FilterKind string
+
+// The kinds of filters.
+const (
+	// Search selects the row whose first field is the text, and no row without a word of
+	// it. Several fields are all that a search matches. With one, the others are open.
+	Search      FilterKind = "search"
+	Exact       FilterKind = "exact"        // the value of the field
+	ExactSearch FilterKind = "exact-search" // the whole text of the field, or that of another filter with the key
+	Exclude     FilterKind = "exclude"      // the value of the field leaves out a row
+	AnyOf       FilterKind = "any-of"       // one of the values, separated by commas
+	From        FilterKind = "from"         // the start of a window of time
+	Until       FilterKind = "until"        // its end
+	FromDay     FilterKind = "from-day"     // the first day of a window
+	UntilDay    FilterKind = "until-day"    // its last day
+	Omit        FilterKind = "omit"         // a flag that leaves out the field
+)
+
+// Named is a resource that a valid request names.
+type Named struct {
+	In    string // InPath or InBody
+	Field string
+	Kind  string // such as "campaign"
+}
+
+// Where a request names a resource.
+const (
+	InPath = "path"
+	InBody = "body"
+)
+
+// Takes reports whether the operation has the query parameter with the key.
+func (o Operation) Takes(key string) bool { return o.Parameter(key).Key != "" }
+
+// Parameter returns the query parameter with the key; the zero Parameter if there is none.
+func (o Operation) Parameter(key string) Parameter {
+	found, _ := find(o.Query, func(p Parameter) bool { return p.Key == key })
+	return found
+}
+
+// Filter returns the first filter of the query parameter with the key; the zero Filter if there
+// is none.
+func (o Operation) Filter(key string) Filter {
+	found, _ := find(o.Filters, func(f Filter) bool { return f.Key == key })
+	return found
+}
+
+// List returns the list that shows the operation's resource, and whether there is one.
+func (o Operation) List() (Operation, bool) {
+	return find(operations, func(list Operation) bool { return list.Answer != One && list.Resource == o.Resource })
+}
+
+// Get returns the operation that shows one row of the operation's resource, and whether there
+// is one.
+func (o Operation) Get() (Operation, bool) {
+	return find(operations, func(get Operation) bool { return !get.Unsafe() && get.HasPathID() && get.Resource == o.Resource })
+}
+
+// Subject returns the resource that the operation is about, among those that a request
+// names: the one whose id is called id.
+func (o Operation) Subject() Named {
+	subject, _ := find(o.Names, func(n Named) bool { return n.Field == "id" })
+	return subject
+}
+
+// Changes reports whether the operation creates or deletes rows of a list.
+func (o Operation) Changes() bool {
+	list, ok := o.List()
+	return ok && o.Unsafe() && (o.Method == http.MethodDelete || o.Path == list.Path)
+}
+
+// Deletes reports whether the operation deletes what its path names.
+func (o Operation) Deletes() bool { return o.Method == http.MethodDelete }
 
 // Unsafe reports whether the operation can change the target's state.
 func (o Operation) Unsafe() bool { return o.Method != http.MethodGet }
@@ -61,82 +179,25 @@ func MeansUnserved(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
 
-// Ids of the operations.
-const (
-	AddCampaignVariables = "campaigns.add-variables"
-	MoveLead             = "leads.move"
-	MoveAccounts         = "accounts.move"
-	CreatePlacementTest  = "inbox-placement-tests.create"
-	ListPlacementTests   = "inbox-placement-tests.list"
-	GetPlacementTest     = "inbox-placement-tests.get"
-	DeletePlacementTest  = "inbox-placement-tests.delete"
-	ListPlacementReports = "inbox-placement-reports.list"
-	ListSubsequences     = "subsequences.list"
-	DeleteSubsequence    = "subsequences.delete"
-	ListMembers          = "workspace-members.list"
-	ListGroupMembers     = "workspace-group-members.list"
-	ListDFYOrders        = "dfy-email-account-orders.list"
-	ListTagMappings      = "custom-tag-mappings.list"
-	ListLeadLabels       = "lead-labels.list"
-	ListLeadLists        = "lead-lists.list"
-	ListPhoneNumbers     = "phone-numbers.list"
-	ListWebhookEvents    = "webhook-events.list"
-)
-
 // OptionsPath is the 19th path. The specification names it as the source of
 // valid recipients_labels. It shows neither its response nor its scopes.
 const OptionsPath = "/api/v2/inbox-placement-tests/email-service-provider-options"
 
-var operations = []Operation{
-	{AddCampaignVariables, http.MethodPost, "/api/v2/campaigns/{id}/variables", "Campaigns", "add campaign variables",
-		Scope{"campaigns", "update"}, One, "Campaign"},
-	{MoveLead, http.MethodPost, "/api/v2/leads/subsequence/move", "Leads", "move a lead to a subsequence",
-		Scope{"leads", "update"}, One, "Lead"},
-	{MoveAccounts, http.MethodPost, "/api/v2/accounts/move", "Accounts", "move accounts between workspaces",
-		Scope{}, One, "AccountMove"},
-	{CreatePlacementTest, http.MethodPost, "/api/v2/inbox-placement-tests", "Inbox placement tests", "create a test",
-		Scope{"inbox_placement_tests", "create"}, One, "InboxPlacementTest"},
-	{ListPlacementTests, http.MethodGet, "/api/v2/inbox-placement-tests", "Inbox placement tests", "list tests",
-		Scope{"inbox_placement_tests", "read"}, Page, "InboxPlacementTest"},
-	{GetPlacementTest, http.MethodGet, "/api/v2/inbox-placement-tests/{id}", "Inbox placement tests", "get a test",
-		Scope{"inbox_placement_tests", "read"}, One, "InboxPlacementTest"},
-	{DeletePlacementTest, http.MethodDelete, "/api/v2/inbox-placement-tests/{id}", "Inbox placement tests", "delete a test",
-		Scope{"inbox_placement_tests", "delete"}, One, "InboxPlacementTest"},
-	{ListPlacementReports, http.MethodGet, "/api/v2/inbox-placement-reports", "Inbox placement reports", "list blacklist and spam-filter reports",
-		Scope{"inbox_placement_reports", "read"}, Page, "InboxPlacementReport"},
-	{ListSubsequences, http.MethodGet, "/api/v2/subsequences", "Campaign subsequences", "list subsequences",
-		Scope{"subsequences", "read"}, Page, "Subsequence"},
-	{DeleteSubsequence, http.MethodDelete, "/api/v2/subsequences/{id}", "Campaign subsequences", "delete a subsequence",
-		Scope{"subsequences", "delete"}, One, "Subsequence"},
-	{ListMembers, http.MethodGet, "/api/v2/workspace-members", "Workspace members", "list members",
-		Scope{"workspace_members", "read"}, Page, "WorkspaceMember"},
-	{ListGroupMembers, http.MethodGet, "/api/v2/workspace-group-members", "Workspace group members", "list group members",
-		Scope{"workspace_group_members", "read"}, Page, "WorkspaceGroupMember"},
-	{ListDFYOrders, http.MethodGet, "/api/v2/dfy-email-account-orders", "Done-for-you email account orders", "list orders",
-		Scope{"dfy_email_account_orders", "read"}, Page, "DFYEmailAccountOrder"},
-	{ListTagMappings, http.MethodGet, "/api/v2/custom-tag-mappings", "Custom tag mappings", "list tag mappings",
-		Scope{"custom_tag_mappings", "read"}, Page, "CustomTagMapping"},
-	{ListLeadLabels, http.MethodGet, "/api/v2/lead-labels", "Lead labels", "list labels",
-		Scope{"lead-labels", "read"}, Page, "LeadLabel"},
-	{ListLeadLists, http.MethodGet, "/api/v2/lead-lists", "Lead lists", "list lead lists",
-		Scope{"lead_lists", "read"}, Page, "LeadList"},
-	{ListPhoneNumbers, http.MethodGet, "/api/v2/crm-actions/phone-numbers", "Phone numbers", "list phone numbers",
-		Scope{"crm_actions", "read"}, Array, "PhoneNumber"},
-	{ListWebhookEvents, http.MethodGet, "/api/v2/webhook-events", "Webhook events", "list delivery attempts",
-		Scope{"webhook_events", "read"}, Page, "WebhookEvent"},
-}
-
-// Operations returns the 18 operations in the specification's order.
+// Operations returns all operations in the specification's order.
 func Operations() []Operation { return append([]Operation(nil), operations...) }
 
 // FindOperation returns the operation with the given id.
 func FindOperation(id string) (Operation, bool) {
-	for _, op := range operations {
-		if op.ID == id {
-			return op, true
-		}
+	return find(operations, func(op Operation) bool { return op.ID == id })
+}
+
+// find returns the first wanted value, and whether there is one.
+func find[T any](all []T, wanted func(T) bool) (found T, ok bool) {
+	i := slices.IndexFunc(all, wanted)
+	if i < 0 {
+		return found, false
 	}
-	return Operation{}, false
+	return all[i], true
 }
 
 // MustOperation returns the operation with the given id. It panics if there is
@@ -183,25 +244,18 @@ func (o Operation) RowPointer(i int) string {
 	}
 }
 
-// ownerFields are the fields that name the workspace of a resource. A group
-// member has two. An order's workspace_id is not a UUID, so orders have none.
-var ownerFields = map[string][]string{
-	"Lead":                 {"organization"},
-	"InboxPlacementTest":   {"organization_id"},
-	"InboxPlacementReport": {"organization_id"},
-	"Subsequence":          {"workspace"},
-	"WorkspaceMember":      {"workspace_id"},
-	"WorkspaceGroupMember": {"admin_workspace_id", "sub_workspace_id"},
-	"CustomTagMapping":     {"organization_id"},
-	"LeadLabel":            {"organization_id"},
-	"LeadList":             {"organization_id"},
-	"PhoneNumber":          {"organization_id"},
-	"WebhookEvent":         {"organization_id"},
+// Probe returns the id of the list with which a program tries a key or a target, if the
+// target serves it: the last one whose cursor is a timestamp.
+func Probe() string {
+	timed := timedOps()
+	return timed[len(timed)-1]
 }
 
-// OwnerFields returns the fields that name the workspace of the operation's
-// resource, or nil if it has none.
-func (o Operation) OwnerFields() []string { return ownerFields[o.Resource] }
+// OwnerFields returns the fields that name the workspace of the operation's resource.
+func (o Operation) OwnerFields() []string { return o.Owner }
+
+// Plain returns the id of a list without pages.
+func Plain() string { return plainOps()[0] }
 
 // MatchOperation returns the operation of a request, and the id in its path. The
 // path begins at the server's root and is unescaped. An id may be empty, but

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strings"
@@ -75,21 +76,26 @@ func bodyField(id string) (field string, ok bool) {
 	return "", false
 }
 
-// headings maps resources to the headings of their field tables.
+// headings maps resources to the headings of their field tables that are more than the
+// resource's name in words.
 var headings = map[string]string{
-	"Campaign": "Campaign", "Lead": "Lead", "Subsequence": "Campaign subsequence", "InboxPlacementTest": "Inbox placement test",
-	"InboxPlacementReport": "Inbox placement blacklist and spam-filter report", "WorkspaceMember": "Workspace member",
-	"WorkspaceGroupMember": "Workspace group member", "DFYEmailAccountOrder": "Done-for-you email account order",
-	"CustomTagMapping": "Custom tag mapping", "LeadLabel": "Lead label", "LeadList": "Lead list", "PhoneNumber": "Phone number",
-	"WebhookEvent": "Webhook event (delivery attempt record)", "Sequence": "Sequence (used by campaigns and subsequences)",
+	"Subsequence": "Campaign subsequence", "InboxPlacementReport": "Inbox placement blacklist and spam-filter report",
+	"DFYEmailAccountOrder": "Done-for-you email account order", "WebhookEvent": "Webhook event (delivery attempt record)",
+	"Sequence": "Sequence (used by campaigns and subsequences)",
+}
+
+// heading returns the heading of the resource's field table.
+func heading(resource string) string {
+	words := strings.ToLower(strings.ReplaceAll(upperSnake(resource), "_", " "))
+	return cmp.Or(headings[resource], strings.ToUpper(words[:1])+words[1:])
 }
 
 // fieldRow returns the table row of a field, or of the innermost object around it that
 // has one. The zero Quote means that there is none.
 func fieldRow(resource, path string) Quote {
-	section := headings[resource]
+	section := heading(resource)
 	if _, step, ok := strings.Cut(path, "sequences."); ok {
-		section, path = headings["Sequence"], step
+		section, path = heading("Sequence"), step
 		if found := rowBelow(section, step); found.Text == "" {
 			return quote("The element has `steps` (required array)")
 		}

@@ -66,7 +66,7 @@ func keyRequirements() []Requirement {
 			Statement: "Every key of a workspace that may make the request sees the same rows, with the same values.",
 			Reasoning: "The token is the key of a workspace, and one of four scopes is enough for the request. Nothing is said of rows or fields that a scope hides.",
 			Section:   "Authentication, rules 1 and 2",
-			Method:    "The rows for each key of the profile are compared with those for the all:all key, which reads before and after. A move is repeated with each key.", Operations: append(listOps(), GetPlacementTest, MoveLead)},
+			Method:    "The rows for each key of the profile are compared with those for the all:all key, which reads before and after. A move is repeated with each key.", Operations: append(ops(func(o Operation) bool { return !o.Unsafe() }), MoveLead)},
 		{ID: "ADMIN-KEY", Level: Stated, Group: GroupKeys, Profile: ProfileAdmin,
 			Statement: "A key of a workspace that is not an admin workspace cannot move accounts.",
 			Section:   "Endpoints / Accounts; Authentication, rule 4",
@@ -107,14 +107,11 @@ func isolationRequirements() []Requirement {
 		return Requirement{ID: id, Level: Derived, Group: GroupIsolation, Profile: ProfileIsolation,
 			Statement: statement, Reasoning: reasoning, Section: "Authentication, rule 1; What the service does", Method: method, Operations: on}
 	}
-	owned := []string{MoveLead, CreatePlacementTest, ListPlacementTests, GetPlacementTest, DeletePlacementTest, ListPlacementReports,
-		ListSubsequences, DeleteSubsequence, ListMembers, ListGroupMembers, ListTagMappings, ListLeadLabels, ListLeadLists,
-		ListPhoneNumbers, ListWebhookEvents}
 	return []Requirement{
 		isolate("ISOLATION-LIST", "The lists of two unrelated workspaces share no row.",
 			"The list is walked with keys of the workspaces in the profile, 2 for each admin workspace. Those without a common admin workspace must have no row in common.", listOps()...),
 		isolate("ISOLATION-OWNER", "Each row names the key's workspace as its owner.",
-			"The row's organization_id, workspace_id, organization or workspace is compared with the workspace id in the profile. A group member names it, or its admin workspace as admin.", owned...),
+			"The row's organization_id, workspace_id, organization or workspace is compared with the workspace id in the profile. A group member names it, or its admin workspace as admin.", ops(func(o Operation) bool { return len(o.Owner) > 0 })...),
 		isolate("ISOLATION-ID", "The id of another workspace's resource is handled like an unknown id, or rejected. It is never served.",
 			"A valid request names a resource of the second workspace, and keys of other workspaces name one of the main workspace. The response must be neither 2xx nor 5xx.", namedOps()...),
 		isolate("ISOLATION-CREATE", "A test that is created with a workspace's key belongs to that workspace alone, and to no campaign of another.",
@@ -122,10 +119,9 @@ func isolationRequirements() []Requirement {
 		isolate("ISOLATION-SUBSEQUENCE", "A lead cannot be moved to another workspace's subsequence.",
 			"A valid move names a subsequence of the second workspace. The response must be neither 2xx nor 5xx.", MoveLead),
 		isolate("ISOLATION-UNTOUCHED", "A request to delete another workspace's resource leaves it in place.",
-			"The owner reads it again. The key of the main workspace, then keys of other workspaces, ask for the deletion.", DeletePlacementTest, DeleteSubsequence),
+			"The owner reads it again. The key of the main workspace, then keys of other workspaces, ask for the deletion.", deletingOps()...),
 		isolate("ISOLATION-FILTER", "A filter that names another workspace's resource shows none of its rows.",
-			"Each filter and search uses values of the second workspace's rows, first those that no row of the main workspace has.", ListPlacementReports, ListSubsequences, ListTagMappings,
-			ListPlacementTests, ListMembers, ListLeadLabels, ListLeadLists, ListWebhookEvents),
+			"Each filter and search uses values of the second workspace's rows, first those that no row of the main workspace has.", filteredOps(1, Filter.Selects)...),
 		isolate("ISOLATION-ACCOUNTS", "An admin workspace's key cannot move accounts between sub-workspaces of another admin workspace.",
 			"A move that is valid for one admin key is sent with the other's. It must be rejected, and the account must not move.", MoveAccounts),
 	}
@@ -158,37 +154,37 @@ func requestRequirements() []Requirement {
 			"Endpoints / Inbox placement tests; Resources and their fields", "A valid body is sent with values of each other type, values just outside the set or the bounds, and malformed values. "+
 				"A value that servers convert, such as true for the number 1, may be accepted if the response does not show it as it was sent.", CreatePlacementTest)
 	}
+	notUUID := func(id, what, on string) {
+		refuse(id, Derived, what+" that is not a UUID is not accepted.", "The type is stated.", "Endpoints / "+MustOperation(on).Section,
+			"Values of other types, words and malformed UUIDs are sent.", on)
+	}
 	refuse("REQUEST-REQUIRED-VARIABLES", Stated, "A body without variables does not add variables.", "",
 		"Endpoints / Campaigns", "An empty object is sent.", AddCampaignVariables)
 	refuse("REQUEST-INVALID-VARIABLES", Derived, "Variables that are not an array of strings are not accepted.",
 		"The type is stated.", "Endpoints / Campaigns", "Values of other types, and arrays with such items, are sent.", AddCampaignVariables)
-	refuse("REQUEST-INVALID-ID", Derived, "A lead id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Leads", "Values of other types, words and malformed UUIDs are sent.", MoveLead)
-	refuse("REQUEST-INVALID-SUBSEQUENCE_ID", Derived, "A subsequence_id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Leads", "Values of other types, words and malformed UUIDs are sent.", MoveLead)
+	notUUID("REQUEST-INVALID-ID", "A lead id", MoveLead)
+	notUUID("REQUEST-INVALID-SUBSEQUENCE_ID", "A subsequence_id", MoveLead)
 	refuse("REQUEST-EMAILS-EMPTY", Stated, "An empty list of emails does not move accounts.", "",
 		"Limits; Endpoints / Accounts", "An empty array is sent.", MoveAccounts)
 	refuse("REQUEST-INVALID-ACCOUNT_EMAILS", Derived, "An emails member that is not an array of email addresses is not accepted.",
 		"The type is stated.", "Endpoints / Accounts", "Values of other types, and arrays with such items, are sent.", MoveAccounts)
-	refuse("REQUEST-INVALID-SOURCE_WORKSPACE_ID", Derived, "A source_workspace_id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Accounts", "Values of other types, words and malformed UUIDs are sent.", MoveAccounts)
-	refuse("REQUEST-INVALID-DESTINATION_WORKSPACE_ID", Derived, "A destination_workspace_id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Accounts", "Values of other types, words and malformed UUIDs are sent.", MoveAccounts)
+	notUUID("REQUEST-INVALID-SOURCE_WORKSPACE_ID", "A source_workspace_id", MoveAccounts)
+	notUUID("REQUEST-INVALID-DESTINATION_WORKSPACE_ID", "A destination_workspace_id", MoveAccounts)
 	return append(table, Requirement{ID: "REQUEST-NO-EFFECT", Level: Derived, Group: GroupRequests, Profile: ProfileWrite,
 		Statement: "A request that is rejected because a part of it is invalid changes nothing.",
 		Reasoning: "The response reports an error instead of the effect that a 200 reports.",
 		Section:   "Endpoints",
 		Method: "Deletions name a UUID with one more character, or have a body. Account moves name a number, an unknown account or an invalid workspace beside a valid account. " +
 			"After those that are rejected, the test, the subsequence or the account is looked up. Creations are judged by the requirements on their fields.",
-		Operations: []string{MoveAccounts, DeletePlacementTest, DeleteSubsequence}})
+		Operations: append([]string{MoveAccounts}, deletingOps()...)})
 }
 
-// CreateRequired are the required fields of the body that creates an inbox placement test.
-var CreateRequired = []string{"name", "type", "sending_method", "email_subject", "email_body", "emails"}
-
-// CreateOptional are its optional fields.
-var CreateOptional = []string{"delivery_mode", "description", "schedule", "campaign_id", "test_code", "tags", "text_only",
-	"recipients_labels", "timestamp_next_run", "automations", "status", "not_sending_status", "run_immediately"}
+// CreateRequired and CreateOptional are the fields of the body that creates an inbox
+// placement test.
+var (
+	CreateRequired = MustOperation(CreatePlacementTest).Required
+	CreateOptional = MustOperation(CreatePlacementTest).Optional
+)
 
 // CreateReadOnly are the resource's fields that a body cannot set.
 var CreateReadOnly = []string{"id", "organization_id", "recipients", "timestamp_created"}
@@ -254,17 +250,19 @@ func unknownInBody(id, statement, replaced string) Requirement {
 }
 
 // lookedUpOps returns the operations with scopes whose effect a get or a list shows.
-func lookedUpOps() []string {
-	return []string{CreatePlacementTest, DeletePlacementTest, DeleteSubsequence}
-}
+func lookedUpOps() []string { return ops(Operation.Changes) }
 
 // seenOps returns the operations whose effect a further request shows.
 func seenOps() []string { return append([]string{MoveAccounts}, lookedUpOps()...) }
 
-// namedOps returns the operations whose request names a resource that another workspace may own.
+// namedOps returns the operations whose request names a resource that another workspace may
+// own. A move of accounts is for the admin of both workspaces.
 func namedOps() []string {
-	return []string{AddCampaignVariables, MoveLead, GetPlacementTest, DeletePlacementTest, DeleteSubsequence}
+	return ops(func(o Operation) bool { return len(o.Names) > 0 && o.ID != MoveAccounts })
 }
+
+// deletingOps returns the operations that delete what their path names.
+func deletingOps() []string { return ops(Operation.Deletes) }
 
 func rateRequirements() []Requirement {
 	return []Requirement{

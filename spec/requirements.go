@@ -1,5 +1,7 @@
 package spec
 
+import "slices"
+
 // Level says how a requirement follows from the specification.
 type Level string
 
@@ -158,8 +160,55 @@ func pagedOps() []string { return ops(func(o Operation) bool { return o.Answer =
 // listOps returns the paged lists and the one that is a plain array.
 func listOps() []string { return ops(func(o Operation) bool { return o.Answer != One }) }
 
+// plainOps returns the lists that are a plain array.
+func plainOps() []string { return ops(func(o Operation) bool { return o.Answer == Array }) }
+
+// timedOps returns the lists whose cursor is a timestamp.
+func timedOps() []string { return ops(func(o Operation) bool { return o.Cursor == CursorTimestamp }) }
+
+// has reports whether the operation's resource has the field.
+func (o Operation) has(field string) bool {
+	_, ok := FindField(o.Resource + "." + field)
+	return ok
+}
+
+// filteredOps returns the lists with at least so many parameters whose filters are wanted.
+func filteredOps(parameters int, want func(Filter) bool) []string {
+	return ops(func(o Operation) bool {
+		keys := map[string]bool{}
+		for _, f := range o.Filters {
+			if want(f) {
+				keys[f.Key] = true
+			}
+		}
+		return len(keys) >= parameters
+	})
+}
+
+// withFilter returns the lists that have the filter with that word in its requirements.
+func withFilter(word string) []string {
+	return filteredOps(1, func(f Filter) bool { return f.Word == word })
+}
+
+// changedOps returns the paged lists of whose rows one can be created or deleted.
+func changedOps(want func(change Operation) bool) []string {
+	return ops(func(o Operation) bool {
+		return o.Answer == Page && slices.ContainsFunc(operations, func(change Operation) bool {
+			return change.Resource == o.Resource && change.Changes() && want(change)
+		})
+	})
+}
+
 // pathIDOps returns the operations that name their resource in the path.
 func pathIDOps() []string { return ops(Operation.HasPathID) }
+
+// gettingOps returns the operations that show one row of a list.
+func gettingOps() []string {
+	return ops(func(o Operation) bool {
+		_, listed := o.List()
+		return listed && !o.Unsafe() && o.HasPathID()
+	})
+}
 
 // bodyOps returns the operations that take a JSON request body.
 func bodyOps() []string { return ops(func(o Operation) bool { return o.Method == "POST" }) }

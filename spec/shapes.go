@@ -49,11 +49,7 @@ func (f Field) Name() string { return f.Resource + "." + f.Path }
 
 // FindField returns the field with that name.
 func FindField(name string) (Field, bool) {
-	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name() == name })
-	if i < 0 {
-		return Field{}, false
-	}
-	return fields[i], true
+	return find(fields, func(f Field) bool { return f.Name() == name })
 }
 
 // RequiredBy returns the words of the specification that require the field; empty if only
@@ -202,7 +198,7 @@ func shapeRequirements() []Requirement {
 			Section:   "What the service does (all endpoints return JSON)",
 			Method:    "Every 200 body is decoded strictly.", Operations: allOps()},
 		{ID: "BODY-TYPE", Level: Stated, Group: GroupShape, Profile: ProfileShape,
-			Statement: "The 200 body has the documented outer form: an object, or for phone numbers a plain array of objects.",
+			Statement: "The 200 body has the documented outer form: an object, or for " + plainLists() + " a plain array of objects.",
 			Section:   "Endpoints", Method: "The outermost type of every 200 body is checked.", Operations: allOps()},
 		{ID: "CONTENT-TYPE", Level: Derived, Group: GroupShape, Profile: ProfileShape,
 			Statement: "A 200 response declares JSON in its Content-Type (application/json or a +json type, any parameters).",
@@ -219,6 +215,15 @@ func shapeRequirements() []Requirement {
 			Section:   "Pagination (list endpoints)", Method: "Every page seen is checked.", Operations: pagedOps()},
 	}
 	return join(table, fieldRequirements())
+}
+
+// plainLists names the resources that a plain array lists.
+func plainLists() string {
+	var sections []string
+	for _, id := range plainOps() {
+		sections = append(sections, strings.ToLower(MustOperation(id).Section))
+	}
+	return strings.Join(sections, " and ")
 }
 
 // fieldRequirements turns each row of the field tables into its requirements
@@ -252,7 +257,7 @@ func fieldRequirements() []Requirement {
 // get shows metadata (META-ELSEWHERE).
 func shows(o Operation, f Field) bool {
 	metadata := f.Resource == "InboxPlacementTest" && f.Path == "metadata"
-	return !metadata || o.ID == GetPlacementTest
+	return !metadata || o.Takes("with_metadata")
 }
 
 // article returns the name of a resource with its indefinite article.

@@ -39,17 +39,17 @@ func stateRequirements() []Requirement {
 			"A test is created with a value for the field. The server must reject it or ignore the value.", CreatePlacementTest)
 	}
 	add("STATE-GET-LIST", Derived, "The list and a get show the same test.",
-		"Both return the test with that id.", tests, "Several rows of the list are read one by one. Every field that both show must be equal. The response to a creation shows the same time of creation as a get, to the minute.", GetPlacementTest)
+		"Both return the test with that id.", tests, "Several rows of the list are read one by one. Every field that both show must be equal. The response to a creation shows the same time of creation as a get, to the minute.", gettingOps()...)
 	add("STATE-DELETE-ANSWER", Stated, "A delete returns the deleted resource.", "", "Endpoints",
-		"Tests that were just created, one with every optional field, and a subsequence to which a lead was moved are deleted. The response must be that resource.", DeletePlacementTest, DeleteSubsequence)
+		"Tests that were just created, one with every optional field, and a subsequence to which a lead was moved are deleted. The response must be that resource.", deletingOps()...)
 	add("STATE-DELETE-GET", Derived, "A get of a deleted test gets 404.",
 		"The requested resource no longer exists.", tests, "A test is created, deleted and requested again, also with its metadata.", DeletePlacementTest)
 	add("STATE-DELETE-LIST", Derived, "A deleted resource is no longer listed.",
-		"The list shows existing resources.", "Endpoints", "The list is walked after the deletion.", DeletePlacementTest, DeleteSubsequence)
+		"The list shows existing resources.", "Endpoints", "The list is walked after the deletion.", deletingOps()...)
 	add("STATE-DELETE-AGAIN", Derived, "Deleting a deleted resource gets 404, and it stays deleted.",
-		"The requested resource no longer exists.", "Endpoints; Errors", "The delete request is repeated. The resource must not show again.", DeletePlacementTest, DeleteSubsequence)
+		"The requested resource no longer exists.", "Endpoints; Errors", "The delete request is repeated. The resource must not show again.", deletingOps()...)
 	add("STATE-DELETE-OTHERS", Derived, "Deleting one resource neither removes nor changes others.",
-		"The operation deletes the resource with that id.", "Endpoints", "A resource between an older and a newer one is deleted, and a test beside one of the same body. The others must still be listed, with the values that a server does not change by itself. No other list loses a row, except for rows that mention the deleted resource.", DeletePlacementTest, DeleteSubsequence)
+		"The operation deletes the resource with that id.", "Endpoints", "A resource between an older and a newer one is deleted, and a test beside one of the same body. The others must still be listed, with the values that a server does not change by itself. No other list loses a row, except for rows that mention the deleted resource.", deletingOps()...)
 	add("STATE-DELETE-MOVE", Derived, "Moving a lead to a deleted subsequence is rejected.",
 		"The subsequence no longer exists. The status of the rejection is not shown.", "Endpoints / Leads; Errors",
 		"A subsequence is deleted and named in a move. The response must be neither 2xx nor 5xx.", MoveLead)
@@ -92,7 +92,7 @@ func eventRequirements() []Requirement {
 			Statement: "timestamp_created_date is the UTC day of timestamp_created.",
 			Reasoning: "Timestamps are UTC, so the date of the creation timestamp is that day.",
 			Section:   "Resources and their fields", Method: "The two fields of every row seen are compared.",
-			Operations: []string{ListPlacementReports, ListWebhookEvents}},
+			Operations: ops(func(o Operation) bool { return o.Answer == Page && o.has("timestamp_created_date") })},
 		failed("will_retry", "tells whether another attempt is planned"),
 		failed("retry_count", "counts retries"),
 		failed("retry_group_id", "is shared by the attempts of the delivery"),

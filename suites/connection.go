@@ -79,9 +79,9 @@ func (api *API) aloneOnAConnection(k Call, first Response) Response {
 		api.hasVerdict(second.Exchange)
 		return first
 	}
-	list, ok := api.Profile.AnyList(spec.ListLeadLists)
+	list, ok := api.Profile.AnyList("")
 	if !ok || list.ID == k.Operation.ID {
-		list, ok = api.Profile.AnyList(spec.ListPhoneNumbers)
+		list, ok = api.Profile.AnyList(spec.Plain())
 	}
 	harmless := client.Request{Operation: list.ID, Method: list.Method, Path: list.Path, Key: api.key(dataset.Main), Fresh: true, Allowed: client.AnyRefusal(http.StatusOK)}
 	if !ok || api.Send(api.ctx, harmless).Err != nil {

@@ -215,7 +215,7 @@ func (api *API) queriesThatShow(list string, row paging.Row, rows []paging.Row) 
 			break
 		}
 	}
-	if list == spec.ListPlacementTests {
+	if plain.Operation.Takes("sort_order") {
 		calls = append(calls, plain.WithQuery("sort_order", "asc"), plain.WithQuery("sort_order", "desc"))
 	}
 	return calls

@@ -81,6 +81,7 @@ type Env struct {
 
 	controlled  sync.Map // ids of the operations that control has asked
 	cursors     sync.Map // id of a list → a short page of it
+	listed      sync.Map // role and id of a list → the id of one of its rows
 	shownValues sync.Map // field of a creation → a value that a row shows (API.shownValue)
 	provoked    sync.Map // Call.credentials of what was sent to get a 401 or 402
 

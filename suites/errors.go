@@ -23,6 +23,9 @@ func errorResponses() {
 		Describe(op.ID, func() {
 			It("refuses a workspace without a paid plan", Requires(spec.Billing402), func(api *API) {
 				unpaid := api.Do(api.unpaid())
+				if unpaid.Status == http.StatusNotFound && unpaid.Call.allowed.Status(http.StatusNotFound) {
+					api.NotAssessed("a row of the workspace %q, whose lists are barred", dataset.Unpaid)
+				}
 				api.provoked.Store(unpaid.Call.credentials(), true)
 				api.Expect(unpaid).To(HaveStatus(http.StatusPaymentRequired))
 				// The cursor is that of another workspace, which a server may look at first.
@@ -59,5 +62,9 @@ func errorResponses() {
 
 // unpaid returns a request of the spec's operation by a workspace without a paid plan.
 func (api *API) unpaid() Call {
-	return api.RequestAs(dataset.Unpaid, api.spec.Operation).MustGet(http.StatusPaymentRequired).Breaking(spec.Billing402)
+	k := api.RequestAs(dataset.Unpaid, api.spec.Operation).MustGet(http.StatusPaymentRequired).Breaking(spec.Billing402)
+	if _, entry, _ := api.Workspace(dataset.Unpaid).Named(k.Operation.Subject().Kind); entry == "" && k.Operation.HasPathID() {
+		k = k.MayGet(http.StatusNotFound) // no list shows an id of the workspace
+	}
+	return k
 }

@@ -71,8 +71,6 @@ func inboxPlacementTests() {
 		It("keeps a descending walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
 			api.walkWhile("desc", api.removeRow)
 		})
-
-		documentedShape(readEachWay)
 	})
 
 	Describe(spec.GetPlacementTest, func() {

@@ -83,37 +83,69 @@ func (api *API) Request() Call {
 // RequestAs is Request for another role and operation.
 func (api *API) RequestAs(role, operation string) Call {
 	k := api.As(role, operation)
-	w := api.Workspace(role)
-	switch operation {
-	case spec.AddCampaignVariables:
-		return k.WithID(api.first(w.Campaigns, role, "campaigns", "a campaign")).WithBody(map[string]any{"variables": []string{"conformance"}})
-	case spec.MoveLead:
-		return k.WithBody(map[string]any{
-			"id":             api.first(w.Leads, role, "leads", "a lead"),
-			"subsequence_id": api.first(w.Subsequences, role, "subsequences", "a subsequence that leads may be moved to"),
-		})
-	case spec.MoveAccounts:
+	switch {
+	case operation == spec.MoveAccounts:
 		source, destination := api.subWorkspaces(role)
 		return k.WithBody(move(source, destination, source.Accounts[0]))
-	case spec.CreatePlacementTest:
+	case operation == spec.CreatePlacementTest:
 		return k.WithBody(fixtures.PlacementTest(api.rng, api.Word())).WithField("email_subject", "Placement check "+api.Word())
-	case spec.GetPlacementTest, spec.DeletePlacementTest:
-		if role == dataset.Main {
+	}
+	return api.naming(k, func(n spec.Named) string {
+		switch {
+		case n.Kind == profile.PlacementTest && role == dataset.Main:
 			made := api.NewTest()
-			if operation == spec.GetPlacementTest { // a deletion waits for its test anyway
+			if !k.Operation.Unsafe() { // a deletion waits for its test anyway
 				api.shown(made)
 			}
-			return k.WithID(made.ID())
+			return made.ID()
+		case n.Kind == profile.Expendable && role == dataset.Main:
+			return api.expendableSubsequence()
 		}
-		return k.WithID(api.first(w.PlacementTests, role, "placement_tests", "an inbox placement test"))
-	case spec.DeleteSubsequence:
-		if role == dataset.Main {
-			return k.WithID(api.expendableSubsequence())
+		return api.idIn(role, k.Operation, n.Kind)
+	})
+}
+
+// naming returns the call with the ids that it must name, and with the rest of its body.
+func (api *API) naming(k Call, id func(spec.Named) string) Call {
+	for _, n := range k.Operation.Names {
+		if n.In == spec.InPath {
+			k = k.WithID(id(n))
+		} else {
+			k = k.WithField(n.Field, id(n))
 		}
-		return k.WithID(api.first(slices.Concat(w.ExpendableSubsequences, w.Subsequences), role, "subsequences", "a subsequence"))
-	default:
-		return k
 	}
+	if k.Operation.ID == spec.AddCampaignVariables {
+		k = k.WithField("variables", []string{"conformance"})
+	}
+	return k
+}
+
+// idIn returns an id of the kind in the role's workspace: from the profile, or else from
+// the list that shows what the operation is about.
+func (api *API) idIn(role string, op spec.Operation, kind string) string {
+	ids, entry, what := api.Workspace(role).Named(kind)
+	if list, ok := op.List(); entry == "" && ok {
+		return api.listedIn(role, list)
+	}
+	return api.first(ids, role, entry, what)
+}
+
+// listedIn returns the id of a row that the role's list shows. It asks once a run.
+func (api *API) listedIn(role string, list spec.Operation) string {
+	if role == dataset.Unpaid { // its lists are barred
+		return api.FreshID()
+	}
+	if id, known := api.listed.Load(role + " " + list.ID); known {
+		return id.(string)
+	}
+	for _, row := range api.MustDo(api.As(role, list.ID)).Rows() {
+		if id, _ := row["id"].(string); id != "" {
+			api.listed.Store(role+" "+list.ID, id)
+			return id
+		}
+	}
+	api.NotAssessed("a row of %s in the workspace %q", list.ID, role)
+	panic("unreachable")
 }
 
 // harmlessRequest is Request, but what deletes or moves names something that
@@ -123,20 +155,18 @@ func (api *API) harmlessRequest() Call {
 }
 
 func (api *API) harmlessRequestAs(role, operation string) Call {
-	k := api.As(role, operation)
-	switch operation {
-	case spec.AddCampaignVariables:
-		return notFound(k.WithID(api.FreshID())).WithBody(map[string]any{"variables": []string{"conformance"}})
-	case spec.MoveLead:
-		return k.WithBody(map[string]any{"id": api.FreshID(), "subsequence_id": api.FreshID()}).MustBeRefused().Breaking(spec.NotFoundLead)
-	case spec.MoveAccounts: // what becomes of unknown accounts is open
-		return k.WithBody(map[string]any{"emails": []string{api.Word() + "@example.com"},
-			"source_workspace_id": api.FreshID(), "destination_workspace_id": api.FreshID()}).MayBeRefused()
-	case spec.GetPlacementTest, spec.DeletePlacementTest, spec.DeleteSubsequence:
-		return notFound(k.WithID(api.FreshID()))
-	default:
+	op := spec.MustOperation(operation)
+	if len(op.Names) == 0 {
 		return api.RequestAs(role, operation)
 	}
+	k := api.naming(api.As(role, operation), func(spec.Named) string { return api.FreshID() })
+	switch {
+	case op.HasPathID():
+		return notFound(k)
+	case operation == spec.MoveAccounts: // what becomes of unknown accounts is open
+		return k.WithField("emails", []string{api.Word() + "@example.com"}).MayBeRefused()
+	}
+	return k.MustBeRefused().Breaking(spec.NotFoundLead)
 }
 
 // notFound declares that the call names a resource that does not exist.

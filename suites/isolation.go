@@ -43,8 +43,9 @@ func isolation() {
 					refused := api.expectForeignIDRefused()
 					ours := api.expectForeignKeysRefused()
 					api.awaitLaterChange()
-					expectUntouched(api, refused.Call)
-					expectKept(api, ours)
+					untouched := api.For(spec.IsolationUntouched).Expect
+					api.expectThere(untouched, refused.Call, func(operation string) Call { return api.As(dataset.Second, operation) })
+					api.expectThere(untouched, ours, api.asMain)
 				})
 			} else {
 				It("does not serve another workspace's resource", Requires(spec.IsolationID), func(api *API) {
@@ -67,13 +68,13 @@ func isolation() {
 			if api.Expect(found).To(BeServed()) {
 				api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).MustBeRefused())).To(BeRefused())
 			}
-			foreign := api.first(api.Workspace(dataset.Second).Campaigns, dataset.Second, "campaigns", "a campaign")
+			foreign := api.idIn(dataset.Second, made.Call.Operation, "campaign")
 			api.expectNotAccepted(api.Request().WithField("campaign_id", foreign))
 		})
 	})
 	Describe(spec.MoveLead, func() {
 		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), func(api *API) {
-			foreign := api.first(api.Workspace(dataset.Second).Subsequences, dataset.Second, "subsequences", "a subsequence")
+			foreign := api.idIn(dataset.Second, api.Operation(), "subsequence")
 			moved := api.Do(api.Request().WithField("subsequence_id", foreign).MustBeRefused())
 			api.Expect(moved).To(BeRefused())
 		})
@@ -190,8 +191,10 @@ func (api *API) expectForeignKeysRefused() (ours Call) {
 		}
 		key, _ := api.Profile.FullKey(role)
 		k := ours.WithKey(key.ForClient()).MustBeRefused()
-		if own := api.Workspace(role).Subsequences; ours.Operation.ID == spec.MoveLead && len(own) > 0 {
-			k = k.WithField("subsequence_id", own[0])
+		for _, n := range ours.Operation.Names {
+			if own, _, _ := api.Workspace(role).Named(n.Kind); n != ours.Operation.Subject() && len(own) > 0 {
+				k = k.WithField(n.Field, own[0])
+			}
 		}
 		for _, form := range api.foreignForms(role, k) {
 			api.For(spec.IsolationID).Expect(api.Do(form)).To(BeRefused())
@@ -203,7 +206,7 @@ func (api *API) expectForeignKeysRefused() (ours Call) {
 // withMetadataToo returns the request, and that of a test also with its metadata: a server
 // may read them together, past the check of the owner.
 func withMetadataToo(k Call) []Call {
-	if k.Operation.ID != spec.GetPlacementTest {
+	if !k.Operation.Takes("with_metadata") {
 		return []Call{k}
 	}
 	return []Call{k, k.WithQuery("with_metadata", "true")}
@@ -216,36 +219,16 @@ func (api *API) foreignForms(role string, k Call) []Call {
 	return slices.Concat([]Call{k}, api.withEachPart(role, k), withOtherCase(k))
 }
 
-// expectKept looks for the main workspace's resource, which other workspaces asked to
-// delete.
-func expectKept(api *API, ours Call) {
-	if ours.Operation.ID == spec.DeleteSubsequence {
-		kept := api.ReadRows(dataset.Main, spec.ListSubsequences)
-		if api.For(spec.IsolationUntouched).Expect(kept).To(ShowRow(ours.id, "the subsequence")) {
-			api.sandbox().GiveBack(ours.id)
-		}
-		return
-	}
-	get := api.As(dataset.Main, spec.GetPlacementTest).WithID(ours.id).MayGet(http.StatusNotFound)
-	api.For(spec.IsolationUntouched).Expect(api.until("a created test in a get", get, Response.OK)).To(BeServed())
-}
-
 // expectForeignIDRefused names a resource of the second workspace in a request
 // that is valid otherwise.
 func (api *API) expectForeignIDRefused() Response {
 	op := api.Operation()
-	second := api.Workspace(dataset.Second)
-	k := api.As(dataset.Main, op.ID)
-	switch op.ID {
-	case spec.AddCampaignVariables:
-		k = k.WithID(api.first(second.Campaigns, dataset.Second, "campaigns", "a campaign")).WithBody(map[string]any{"variables": []string{"conformance"}})
-	case spec.MoveLead:
-		k = api.Request().WithField("id", api.first(second.Leads, dataset.Second, "leads", "a lead"))
-	case spec.DeleteSubsequence:
-		k = k.WithID(api.first(second.Subsequences, dataset.Second, "subsequences", "a subsequence"))
-	default:
-		k = k.WithID(api.first(second.PlacementTests, dataset.Second, "placement_tests", "an inbox placement test"))
-	}
+	k := api.naming(api.As(dataset.Main, op.ID), func(n spec.Named) string {
+		if n == op.Subject() {
+			return api.idIn(dataset.Second, op, n.Kind)
+		}
+		return api.idIn(dataset.Main, op, n.Kind)
+	})
 	k = k.MustBeRefused()
 	response := api.Do(k)
 	api.For(spec.IsolationID).Expect(response).To(BeRefused())
@@ -254,21 +237,6 @@ func (api *API) expectForeignIDRefused() Response {
 	}
 	api.Observe(spec.OpenPointForeignID, "%d", response.Status)
 	return response
-}
-
-// expectUntouched looks for the foreign resource with its owner's key.
-func expectUntouched(api *API, remove Call) {
-	if remove.Operation.ID == spec.DeleteSubsequence {
-		theirs := api.ReadRows(dataset.Second, spec.ListSubsequences)
-		api.For(spec.IsolationUntouched).Expect(theirs).To(ShowRow(remove.id, "the subsequence"))
-		return
-	}
-	found := api.Do(api.As(dataset.Second, spec.GetPlacementTest).WithID(remove.id))
-	if found.OK() && paging.FoldID(found.ID()) != paging.FoldID(remove.id) {
-		api.For(spec.IsolationUntouched).NotAssessed("a get by the owner that shows the test %s", remove.id)
-		return
-	}
-	api.For(spec.IsolationUntouched).Expect(found).To(BeServed())
 }
 
 // expectForeignFilters uses each filter of the list by values of the second workspace's

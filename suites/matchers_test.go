@@ -128,7 +128,6 @@ func TestMatchers(t *testing.T) {
 		"CarryCursors":           {CarryCursors(true), withCursor("2026-01-01T00:00:00Z"), withCursor(one), "/next_starting_after", ordered},
 		"KeepItsOwn":             {KeepItsOwn("recipients", []string{"a"}), nil, creation{test(`{"id":"` + one + `","recipients":["a"]}`), refused, Walk{}}, "/recipients", creation{refused, refused, Walk{}}},
 		"BeLimited":              {BeLimited(limit), drained{limited: true}, drained{odd: []Response{broken}}, "status", drained{}},
-		"LeaveOut":               {LeaveOut("id"), walked(paging.Done, []string{}), ordered, "/items/0/id", nil},
 		"FindBySomeForm":         {FindBySomeForm(one, 9), searches{walked(paging.Done, []string{}), ordered}, searches{walked(paging.Done, []string{two})}, "/items", searches{walked(paging.Capped, []string{two})}},
 		"ShowNameOnce":           {ShowNameOnce(one, "n"), named(one), named(two), "/items/0", nil},
 		"CountRetriesUp":         {CountRetriesUp(), events(attempt("1", "g", `,"retry_count":1`), attempt("2", "g", `,"retry_count":1`)), events(attempt("1", "g", `,"retry_count":1`), attempt("2", "g", `,"retry_count":0`)), "/items/1/retry_count", events()},

@@ -1,7 +1,9 @@
 package suites
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -24,10 +26,8 @@ type optionalPart struct {
 // valid and name rows of the role's workspace. A parameter without a name is left out.
 func (api *API) optionalParts(role string, op spec.Operation) []optionalPart {
 	switch {
-	case op.Answer == spec.Page:
+	case len(op.Query) > 0:
 		return api.optionalParameters(role, op)
-	case op.ID == spec.GetPlacementTest:
-		return []optionalPart{{add: func(k Call) Call { return k.WithQuery("with_metadata", "true") }, parameters: []string{"with_metadata"}}}
 	case op.ID == spec.CreatePlacementTest:
 		another := func(k Call) Call { return k.WithField("name", api.Word()) } // a server may refuse the same name again
 		return []optionalPart{
@@ -41,68 +41,62 @@ func (api *API) optionalParts(role string, op spec.Operation) []optionalPart {
 	return nil
 }
 
-// optionalParameters returns the query parameters of a list. The limit comes first: its
+// optionalParameters returns the query parameters of an operation. The limit comes first: its
 // page is so short that it has a cursor.
-func (api *API) optionalParameters(role string, list spec.Operation) []optionalPart {
-	parts := []optionalPart{{add: func(k Call) Call { return k.WithQuery("limit", "1") }, parameters: []string{"limit"}}}
+func (api *API) optionalParameters(role string, op spec.Operation) (parts []optionalPart) {
 	add := func(parameter, value string, open bool) {
-		if name, known := api.Profile.Parameter(list.ID, parameter); known && value != "" {
+		if name, known := api.Profile.Parameter(op.ID, parameter); known {
 			part := optionalPart{open: open, add: func(k Call) Call { return k.WithQuery(name, value) }}
-			if parameter != profile.ParamSearch && parameter != profile.ParamStartingAfter {
+			if parameter != profile.ParamSearch {
 				part.parameters = []string{name}
 			}
 			parts = append(parts, part)
 		}
 	}
-	if _, known := api.Profile.CursorParameter(list); known {
-		if page := api.pageWithCursor(list); page.Cursor() != "" {
-			parts = append(parts, optionalPart{add: func(k Call) Call { return api.behind(k, page) }})
-		}
-	}
-	w := api.Workspace(role)
-	some := func(ids []string) string {
-		if len(ids) == 0 {
-			return api.FreshID()
-		}
-		return ids[0]
-	}
-	if list.ID == spec.ListPlacementTests {
-		add(profile.ParamSortOrder, "desc", false)
-		add(profile.ParamStatus, "1", false)
-		add(profile.ParamSearch, "conformance", false)
-	}
-	for _, parameter := range profile.Params(list.ID) {
-		switch parameter {
-		case profile.ParamStartingAfter, profile.ParamWindowEnd:
-		case profile.ParamSearch: // that of webhook events takes a URL or an address
-			add(parameter, "conformance", list.ID == spec.ListWebhookEvents)
-		case profile.ParamTest:
-			add(parameter, some(w.PlacementTests), len(w.PlacementTests) == 0)
-		case profile.ParamParentCampaign, profile.ParamParentCampaignNot, profile.ParamResourceIDs:
-			add(parameter, some(w.Campaigns), len(w.Campaigns) == 0)
-		case profile.ParamInterestStatus:
-			add(parameter, "positive", false)
-		case profile.ParamWindowStart:
-			if part, named := api.window(list); named {
+	for _, p := range op.Query {
+		switch kind := op.Filter(p.Key).Kind; {
+		case p.Key == "limit":
+			add(p.Key, "1", false)
+		case p.Key == profile.ParamStartingAfter:
+			if _, known := api.Profile.CursorParameter(op); !known {
+				continue
+			}
+			if page := api.pageWithCursor(op); page.Cursor() != "" {
+				parts = append(parts, optionalPart{add: func(k Call) Call { return api.behind(k, page) }})
+			}
+		case p.Names != "":
+			if ids, _, _ := api.Workspace(role).Named(p.Names); len(ids) > 0 {
+				add(p.Key, ids[0], false)
+			} else {
+				add(p.Key, api.FreshID(), true)
+			}
+		case p.Key == profile.ParamSortOrder:
+			add(p.Key, "desc", false)
+		case p.Values != nil:
+			add(p.Key, p.Values[0], false)
+		case kind == spec.From || kind == spec.FromDay:
+			if part, named := api.window(op); named {
 				parts = append(parts, part)
 			}
-		default: // the others are flags
-			add(parameter, "true", false)
+		case kind == spec.Search || kind == spec.ExactSearch: // the latter takes a URL or an address
+			add(p.Key, "conformance", kind == spec.ExactSearch)
 		}
 	}
 	return parts
 }
 
 // window returns both ends of a window: a server may need both.
-func (api *API) window(list spec.Operation) (optionalPart, bool) {
-	start, named := api.Profile.Parameter(list.ID, profile.ParamWindowStart)
-	end, alsoNamed := api.Profile.Parameter(list.ID, profile.ParamWindowEnd)
-	past, future := oracle.Timestamp(oracle.FarPast), oracle.Timestamp(oracle.FarFuture)
-	if list.ID == spec.ListWebhookEvents { // its windows are of days
-		past, future = past[:len("2006-01-02")], future[:len("2006-01-02")]
+func (api *API) window(list spec.Operation) (part optionalPart, named bool) {
+	query := oracle.Window(list.ID, oracle.FarPast, oracle.FarFuture)
+	part.add = func(k Call) Call { return api.filteredBy(k, query) }
+	for _, key := range slices.Sorted(maps.Keys(query)) {
+		name, known := api.Profile.Parameter(list.ID, key)
+		if !known {
+			return part, false
+		}
+		part.parameters = append(part.parameters, name)
 	}
-	add := func(k Call) Call { return k.WithQuery(start, past).WithQuery(end, future) }
-	return optionalPart{add: add, parameters: []string{start, end}}, named && alsoNamed
+	return part, true
 }
 
 // pageWithCursor returns a page of the list that has a cursor if there is one. It asks once a
@@ -166,15 +160,15 @@ func (api *API) withAllParts(role string, k Call) []Call {
 // withOtherCase returns the request with its id in upper case letters; none if that has no
 // letters. Both cases of a UUID name the same thing (RFC 9562).
 func withOtherCase(k Call) []Call {
-	id := k.id
-	if k.Operation.ID == spec.MoveLead {
+	id, inBody := k.id, k.Operation.Subject().In == spec.InBody
+	if inBody {
 		id, _ = k.members()["id"].(string)
 	}
 	upper := strings.ToUpper(id)
 	switch {
 	case upper == id:
 		return nil
-	case k.Operation.ID == spec.MoveLead:
+	case inBody:
 		return []Call{k.WithField("id", upper)}
 	}
 	return []Call{k.WithID(upper)}

@@ -43,7 +43,7 @@ func providerOptions() {
 		It("shows provider options within the rate limit", Requires(spec.OptionsRate), OneAtATime("rate limit"), func(api *API) {
 			api.needServed(Call{Operation: api.Operation()})
 			k := api.limitedRequest(spec.CreatePlacementTest)
-			if lists := api.drain(api.limitedRequest(api.anyList(spec.ListLeadLists))); !lists.limited {
+			if lists := api.drain(api.limitedRequest(api.anyList(spec.Probe()))); !lists.limited {
 				api.NotAssessed("%s", lists.lacks(api.Profile.RateLimit))
 			}
 			beyond := api.askOptions(k)

@@ -59,8 +59,10 @@ func acceptsValues(api *API) {
 // valueQueries returns the queries with the parameters that have names.
 func (api *API) valueQueries(list spec.Operation) []valueQuery {
 	queries := documentedQueries(api.Profile, list.ID)
-	if parameter := profile.ParamParentCampaignNot; api.named(list.ID)(parameter) { // no row has the id: a server may refuse it
-		queries = append(queries, valueQuery{map[string]string{parameter: api.FreshID()}, true})
+	for _, f := range list.Filters { // no row has the id: a server may refuse it
+		if f.Kind == spec.Exclude && api.named(list.ID)(f.Key) {
+			queries = append(queries, valueQuery{map[string]string{f.Key: api.FreshID()}, true})
+		}
 	}
 	return queries
 }
@@ -103,22 +105,17 @@ func documentedQueries(p *profile.Profile, list string) []valueQuery {
 // forms returns the queries in which the list takes the value of the parameter.
 func forms(list, parameter, text string, open bool) []valueQuery {
 	alone := valueQuery{map[string]string{parameter: text}, open}
-	switch {
-	case parameter == profile.ParamWindowStart || parameter == profile.ParamWindowEnd:
+	switch window := oracle.Window(list, oracle.FarPast, oracle.FarFuture); {
+	case window[parameter] != "":
 		// A server may need both ends of a window. It begins before it ends.
-		past, future := oracle.Timestamp(oracle.FarPast), oracle.Timestamp(oracle.FarFuture)
-		alone.open = true
-		if !strings.Contains(text, "T") { // windows of days include both ends
-			past, future = past[:len("2006-01-02")], future[:len("2006-01-02")]
-		}
-		window := map[string]string{profile.ParamWindowStart: past, profile.ParamWindowEnd: future}
 		window[parameter] = text
+		alone.open = true
 		all := []valueQuery{alone, {window, open}}
-		if !strings.Contains(text, "T") {
+		if !strings.Contains(text, "T") { // windows of days include both ends
 			all = append(all, valueQuery{map[string]string{profile.ParamWindowStart: text, profile.ParamWindowEnd: text}, open})
 		}
 		return all
-	case list == spec.ListWebhookEvents && parameter == profile.ParamSearch: // a URL or an address, matched exactly
+	case spec.MustOperation(list).Filter(parameter).Kind == spec.ExactSearch: // a URL or an address, matched exactly
 		alone.open = true
 	}
 	return []valueQuery{alone}

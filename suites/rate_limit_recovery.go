@@ -132,8 +132,8 @@ type limitedChange struct {
 func (api *API) limitedChanges() []*limitedChange {
 	changes := []*limitedChange{
 		{operation: spec.CreatePlacementTest, request: limitedCreation, look: expectNoneCreated},
-		{operation: spec.DeletePlacementTest, request: limitedDeletion, look: expectTestKept},
-		{operation: spec.DeleteSubsequence, request: limitedSubsequence, look: expectSubsequenceKept, spends: true},
+		{operation: spec.DeletePlacementTest, request: limitedDeletion, look: expectKeptBeyondLimit},
+		{operation: spec.DeleteSubsequence, request: limitedSubsequence, look: expectKeptBeyondLimit, spends: true},
 		{operation: spec.MoveAccounts, request: limitedMove, look: expectAccountStayed},
 	}
 	for _, change := range changes {
@@ -261,17 +261,8 @@ func expectNoneCreated(api *API, requirement Requirement, refused Response) {
 	requirement.Expect(refused).To(MakeNothing(made))
 }
 
-func expectTestKept(api *API, requirement Requirement, refused Response) {
-	get := api.limitedCall(spec.GetPlacementTest).WithID(refused.Call.id)
-	requirement.Expect(api.Do(get)).To(BeServed())
-}
-
-func expectSubsequenceKept(api *API, requirement Requirement, refused Response) {
-	kept := api.ReadAll(api.limitedCall(spec.ListSubsequences))
-	role, _ := api.limited()
-	if requirement.Expect(kept).To(ShowRow(refused.Call.id, "the subsequence")) && role == dataset.Main {
-		api.sandbox().GiveBack(refused.Call.id)
-	}
+func expectKeptBeyondLimit(api *API, requirement Requirement, refused Response) {
+	api.expectThere(requirement.Expect, refused.Call, api.limitedCall)
 }
 
 // expectAccountStayed moves the account once more from where it must have stayed. If it

@@ -259,7 +259,7 @@ func tooSlowFor(promise *profile.RateLimit, served []period) bool {
 // the attempts. More are made if a tenth of the period passed before the request.
 func (api *API) refusedBeyondLists(k Call) (shown bool, lists drained) {
 	const prompt = 3
-	list := api.limitedRequest(api.anyList(spec.ListLeadLists))
+	list := api.limitedRequest(api.anyList(spec.Probe()))
 	moved := false
 	for attempts, inTime := 0, 0; inTime < prompt && attempts < mostAttempts; attempts++ {
 		if lists = api.drain(list); !lists.limited {
@@ -294,7 +294,7 @@ func takenInstead(r Response) bool {
 // refusedForLimit waits until the limit's period has passed and repeats a
 // refused request. If it is then taken, its refusal should have been a 429.
 func (api *API) refusedForLimit(refused Response) bool {
-	wait := api.limitedRequest(api.anyList(spec.ListLeadLists))
+	wait := api.limitedRequest(api.anyList(spec.Probe()))
 	wait.noRetry = false
 	if !api.Do(wait).OK() || !takenInstead(api.Do(refused.Call)) {
 		return false
@@ -306,10 +306,7 @@ func (api *API) refusedForLimit(refused Response) bool {
 // anyList returns the id of the preferred list, or of another one that the target
 // implements.
 func (api *API) anyList(preferred string) string {
-	if api.Serves(preferred) {
-		return preferred
-	}
-	for _, op := range spec.PageOrder.Operations() { // the lists
+	for _, op := range append([]spec.Operation{spec.MustOperation(preferred)}, spec.PageOrder.Operations()...) {
 		if api.Serves(op.ID) {
 			return op.ID
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 
@@ -122,7 +121,7 @@ func (api *API) readFiltered(list Call, rows []paging.Row) {
 			queries = append(queries, uses[0].Query, uses[len(uses)-1].Query) // the last search finds nothing
 		}
 	}
-	if query, ok := beforeAll[list.Operation.ID]; ok {
+	if query := beforeAll(list.Operation.ID); query != nil {
 		queries = append(queries, query)
 	}
 	var calls []Call
@@ -141,15 +140,13 @@ func (api *API) readFiltered(list Call, rows []paging.Row) {
 
 // selectsNothing reports whether the query selects no row, whatever the rows are.
 func selectsNothing(list string, query map[string]string) bool {
-	return maps.Equal(query, beforeAll[list]) || query[profile.ParamSearch] == oracle.AbsentWord
+	return maps.Equal(query, beforeAll(list)) || query[profile.ParamSearch] == oracle.AbsentWord
 }
 
-// beforeAll is a window before all rows, for the lists that have windows. It is longer than
-// a moment: a server may refuse an empty one.
-var beforeAll = map[string]map[string]string{
-	spec.ListPlacementReports: {profile.ParamWindowStart: oracle.Timestamp(oracle.FarPast), profile.ParamWindowEnd: oracle.Timestamp(oracle.FarPast.AddDate(0, 0, 1))},
-	spec.ListWebhookEvents: {profile.ParamWindowStart: oracle.FarPast.Format(time.DateOnly),
-		profile.ParamWindowEnd: oracle.FarPast.AddDate(0, 0, 1).Format(time.DateOnly)},
+// beforeAll returns a window before all rows; nil for a list without windows. It is longer
+// than a moment: a server may refuse an empty one.
+func beforeAll(list string) map[string]string {
+	return oracle.Window(list, oracle.FarPast, oracle.FarPast.AddDate(0, 0, 1))
 }
 
 // validForEach sends a valid call for each of the values.

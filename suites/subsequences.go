@@ -14,7 +14,6 @@ func subsequences() {
 		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), Expends(spec.ListSubsequences, 2), func(api *API) {
 			api.walkWhile("", api.removeSubsequence)
 		})
-		documentedShape(readEachWay)
 	})
 
 	Describe(spec.DeleteSubsequence, func() {

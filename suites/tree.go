@@ -18,13 +18,12 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// files are the parts of the tree: one for each resource of the specification,
-// then one for each rule that cuts across operations.
+// files are the parts of the tree: one for each resource with rules of its own, then one for
+// each rule that cuts across operations.
 var files = []func(){
-	campaigns, leads, accounts, inboxPlacementTests, inboxPlacementReports, subsequences, workspaceMembers,
-	workspaceGroupMembers, dfyEmailAccountOrders, customTagMappings, leadLabels, leadLists, phoneNumbers, webhookEvents,
+	campaigns, leads, accounts, inboxPlacementTests, inboxPlacementReports, subsequences, workspaceMembers, webhookEvents,
 
-	served, statuses, authentication, scopes, viewsOfKeys, effects, sideEffects, errorResponses, providerOptions, pagination, filters, queries, queryValues, requests, acceptance, isolation,
+	resources, served, statuses, authentication, scopes, viewsOfKeys, effects, sideEffects, errorResponses, providerOptions, pagination, filters, queries, queryValues, requests, acceptance, isolation,
 	rateLimits, observations,
 }
 

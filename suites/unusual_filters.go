@@ -27,7 +27,7 @@ func (api *API) expectNoRow(f oracle.Filter) {
 func (api *API) expectRowsOfOthers(f oracle.Filter) {
 	list := api.Request()
 	before := api.ReadAll(list)
-	known := oracle.All(before.Rows(), f.Field)
+	known := oracle.All(before.Rows(), f.Fields[0])
 	if len(known) == 0 {
 		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
 	}
@@ -59,7 +59,7 @@ func (api *API) manyIDs(known []string) string {
 // expectOnce filters by an id that stands twice in the list. Each row must be shown once. A
 // server may refuse it.
 func (api *API) expectOnce(list Call, f oracle.Filter, rows []paging.Row) {
-	for _, id := range oracle.Distinct(rows, f.Field, 1) {
+	for _, id := range oracle.Distinct(rows, f.Fields[0], 1) {
 		api.chargeRepeats(api.Ask(list.MayBeRefused(), oracle.Query{Parameters: f.By(id + "," + id).Query, Sizes: []int{maxLimit}, Pages: oracle.WholeWalk}).Walk)
 	}
 }
@@ -69,7 +69,7 @@ func (api *API) expectOnce(list Call, f oracle.Filter, rows []paging.Row) {
 // row may show if it shows, too, with the letters before the text, or after its first word. A
 // row that has no word of the search may not.
 func (api *API) expectWholeSearch(list Call, f oracle.Filter, before Walk) {
-	texts := oracle.All(before.Rows(), f.Field)
+	texts := oracle.All(before.Rows(), f.Fields[0])
 	texts = slices.DeleteFunc(texts, func(text string) bool { return strings.TrimSpace(text) != text })
 	if len(texts) == 0 {
 		return
@@ -81,7 +81,7 @@ func (api *API) expectWholeSearch(list Call, f oracle.Filter, before Walk) {
 	}
 	longer := api.ReadAll(api.filteredBy(list, f.By(longest+rest).Query))
 	for _, row := range before.Rows() {
-		if oracle.Scalar(row.Value[f.Field]) != longest || longer.Keys()[row.Key] == 0 {
+		if oracle.Scalar(row.Value[f.Fields[0]]) != longest || longer.Keys()[row.Key] == 0 {
 			continue
 		}
 		words := strings.Fields(longest)

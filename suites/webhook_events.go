@@ -30,8 +30,6 @@ func webhookEvents() {
 				attemptsOf(first).observeAddresses(api)
 			}
 		})
-
-		documentedShape(readEachWay)
 	})
 }
 

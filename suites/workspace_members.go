@@ -17,8 +17,6 @@ import (
 // workspaceMembers judges listing the members of a workspace.
 func workspaceMembers() {
 	Describe(spec.ListMembers, func() {
-		documentedShape(readEachWay)
-
 		It("finds a member by the name", Requires(spec.FilterSearchMemberMissing), findsByName)
 	})
 }

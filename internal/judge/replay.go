@@ -32,5 +32,5 @@ func ReplayExcess(ex client.Exchange) string { return ex.CurlAtLimit(*Smallest()
 
 // Smallest returns the cheapest request that counts against a key's limit.
 func Smallest() *client.Request {
-	return &client.Request{Path: spec.MustOperation(spec.ListLeadLists).Path, Query: url.Values{"limit": {"1"}}}
+	return &client.Request{Path: spec.MustOperation(spec.Probe()).Path, Query: url.Values{"limit": {"1"}}}
 }

@@ -29,7 +29,7 @@ func (s *examiner) row(i int, row map[string]any, asked Request) {
 // admin workspace of its group. The text does not say that a sub-workspace sees only its
 // own row.
 func (s *examiner) owner(i int, row map[string]any, asked Request) {
-	fields := s.op.OwnerFields()
+	fields := s.op.Owner
 	if len(fields) == 0 || uuid.Validate(asked.Owner) != nil {
 		return
 	}

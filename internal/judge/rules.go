@@ -285,19 +285,14 @@ func (s *examiner) limit(limit int) {
 	}
 }
 
-// aboutID maps an operation to the requirement that it violates if it returns
-// another resource than the one named in the path.
-var aboutID = map[string]string{
-	spec.GetPlacementTest:    "STATE-GET-LIST",
-	spec.DeletePlacementTest: "STATE-DELETE-ANSWER",
-	spec.DeleteSubsequence:   "STATE-DELETE-ANSWER",
-}
-
 // id checks that the response is the requested resource. The specification
 // allows either letter case in a UUID.
 func (s *examiner) id(want string) {
-	requirement := aboutID[s.op.ID]
-	if want == "" || requirement == "" || len(s.Rows) != 1 {
+	requirement := "STATE-GET-LIST"
+	if s.op.Deletes() {
+		requirement = "STATE-DELETE-ANSWER"
+	}
+	if want == "" || !s.bound(requirement) || len(s.Rows) != 1 {
 		return
 	}
 	got, isText := s.Rows[0]["id"].(string)

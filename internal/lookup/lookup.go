@@ -185,7 +185,7 @@ func (f *Finder) list(ctx context.Context, role string, op spec.Operation, limit
 func (f *Finder) Owner(ctx context.Context, role string) (owner string, err error) {
 	own := strings.ToLower(f.Profile.Workspaces[role].ID)
 	for _, op := range spec.Operations() {
-		if op.Answer != spec.Page || op.ID == spec.ListGroupMembers { // a membership belongs to 2 workspaces
+		if op.Answer != spec.Page || len(op.Owner) != 1 { // a membership belongs to 2 workspaces
 			continue
 		}
 		in, err := f.list(ctx, role, op, 1, 1)
@@ -199,20 +199,16 @@ func (f *Finder) Owner(ctx context.Context, role string) (owner string, err erro
 	return owner, nil
 }
 
-// ownerFields are the fields that name the workspace of a row.
-var ownerFields = []string{"organization_id", "organization", "workspace", "workspace_id"}
-
-// OwnerOf returns the id of a row's workspace; "" if the row shows no UUID for it.
+// OwnerOf returns the id of a row's workspace; "" if the row shows no UUID for it, or several.
 func OwnerOf(op spec.Operation, row map[string]any) string {
-	if op.ID == spec.ListDFYOrders { // its workspace_id is of another kind
+	if len(op.Owner) != 1 {
 		return ""
 	}
-	for _, field := range ownerFields {
-		if id, _ := row[field].(string); uuid.Validate(id) == nil {
-			return strings.ToLower(id)
-		}
+	id, _ := row[op.Owner[0]].(string)
+	if uuid.Validate(id) != nil {
+		return ""
 	}
-	return ""
+	return strings.ToLower(id)
 }
 
 // All returns the ids of all workspaces by their text in lower case.

@@ -26,30 +26,34 @@ func (l List) Flagged(f Filter, most int, known func(parameter string) bool) []U
 func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Use {
 	var all []Use
 	uses := spread(f.Uses(l.Rows, most), most)
-	for _, other := range Filters(l.Operation.ID) {
-		if other.Parameter == f.Parameter || !known(other.Parameter) {
-			continue
-		}
-		for _, third := range Filters(l.Operation.ID) {
-			if other.Title < third.Title && third.Parameter != f.Parameter && third.Parameter != other.Parameter && known(third.Parameter) {
-				if all3, ok := l.besideTwo(uses, other, third); ok {
-					all = append(all, all3)
-				}
+	others := l.others(f, known)
+	for i, other := range others {
+		for _, third := range others[i+1:] {
+			if all3, ok := l.besideTwo(uses, other, third); ok {
+				all = append(all, all3)
 			}
 		}
 		seconds := spread(other.Uses(l.Rows, most), most)
+		if len(uses) == 0 || len(seconds) == 0 {
+			continue
+		}
 		for i := range max(len(uses), len(seconds)) {
-			if len(uses) == 0 || len(seconds) == 0 {
-				break
+			use := uses[i%len(uses)]
+			both, ok := l.beside(use, seconds[i%len(seconds)])
+			if !ok {
+				both, ok = l.besideOwn(use, other)
 			}
-			if both, ok := l.beside(uses[i%len(uses)], seconds[i%len(seconds)]); ok {
-				all = append(all, both)
-			} else if both, ok := l.besideOwn(uses[i%len(uses)], other); ok {
+			if ok {
 				all = append(all, both)
 			}
 		}
 	}
 	return all
+}
+
+// others returns the filters with other parameters that the target has names for.
+func (l List) others(f Filter, known func(parameter string) bool) []Filter {
+	return slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(other Filter) bool { return other.Key == f.Key || !known(other.Key) })
 }
 
 // BesideBeyond returns uses of the filter together with another filter. They may select two
@@ -58,11 +62,9 @@ func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Us
 // the target has a name for.
 func (l List) BesideBeyond(f Filter, most int, known func(parameter string) bool) []Beyond {
 	var all []Beyond
-	for _, other := range Filters(l.Operation.ID) {
-		if other.Parameter != f.Parameter && known(other.Parameter) {
-			pairs := l.pairsBeyond(f, other)
-			all = append(all, pairs[:min(len(pairs), most)]...)
-		}
+	for _, other := range l.others(f, known) {
+		pairs := l.pairsBeyond(f, other)
+		all = append(all, pairs[:min(len(pairs), most)]...)
 	}
 	return all
 }
@@ -72,7 +74,7 @@ func (l List) BesideBeyond(f Filter, most int, known func(parameter string) bool
 func (l List) pairsBeyond(f, other Filter) []Beyond {
 	var pairs []Beyond
 	seconds := other.Uses(l.Rows, mostBeyond)
-	selected := make([][]selection, len(seconds))
+	selected := make([]selections, len(seconds))
 	for i, second := range seconds {
 		selected[i] = second.selections(l.Rows)
 	}
@@ -94,32 +96,29 @@ func (l List) pairsBeyond(f, other Filter) []Beyond {
 	return pairs
 }
 
-// selections returns what the use says of each row.
-func (u Use) selections(rows []paging.Row) []selection {
-	all := make([]selection, len(rows))
-	for i, row := range rows {
-		switch id, in := u.Says(row); {
-		case id == "":
-			all[i] = open
-		case in:
-			all[i] = certain
-		}
+// selections say which rows a use may select, and which it must.
+type selections struct{ may, must []bool }
+
+func (u Use) selections(rows []paging.Row) (s selections) {
+	for _, row := range rows {
+		id, in := u.Says(row)
+		s.may, s.must = append(s.may, in || id == ""), append(s.must, in)
 	}
-	return all
+	return s
 }
 
 // pageBeyond returns the size of pages of which the second or a later one shows a row that
 // only the second use selects, if the target heeds both on the first page alone. It is 0 if
 // there is none.
-func pageBeyond(own, second []selection) int {
+func pageBeyond(own, second selections) int {
 	selected, strangers, size := 0, 0, 1
-	for i := range own {
+	for i, may := range second.may {
 		switch {
-		case second[i] == leftOut:
+		case !may:
 			continue
-		case own[i] != leftOut:
+		case own.may[i]:
 			selected++
-			if strangers == 0 && own[i] == certain && second[i] == certain {
+			if strangers == 0 && own.must[i] && second.must[i] {
 				size = min(maxLimit, (selected+1)/2)
 			}
 		case selected > 0 && selected+strangers < mostPages*size:
@@ -169,17 +168,8 @@ func (l List) besideOwn(use Use, other Filter) (Use, bool) {
 func (l List) besideTwo(uses []Use, one, other Filter) (Use, bool) {
 	for _, use := range uses {
 		for _, row := range l.oldest() {
-			if left, in := use.Says(row); left == "" || in {
-				continue
-			}
-			rows := []paging.Row{row}
-			firsts, seconds := one.Uses(rows, 1), other.Uses(rows, 1)
-			if len(firsts) == 0 || len(seconds) == 0 {
-				continue
-			}
-			two := use.with(firsts[0].Query)
-			all := two.with(seconds[0].Query)
-			if len(two.Query) == len(use.Query) && !isWindow(two.Query) || len(all.Query) == len(two.Query) && !isWindow(all.Query) {
+			all, ok := use.withValues(row, one, other)
+			if !ok {
 				continue
 			}
 			left, in := all.Says(row)
@@ -191,4 +181,21 @@ func (l List) besideTwo(uses []Use, one, other Filter) (Use, bool) {
 		}
 	}
 	return Use{}, false
+}
+
+// withValues returns the use together with the filters by the values of the row. It reports
+// false if the row lacks one, or if two filters are the same.
+func (u Use) withValues(row paging.Row, filters ...Filter) (Use, bool) {
+	for _, f := range filters {
+		uses := f.Uses([]paging.Row{row}, 1)
+		if len(uses) == 0 {
+			return Use{}, false
+		}
+		more := u.with(uses[0].Query)
+		if len(more.Query) == len(u.Query) && (isWindow(u.Query) || !isWindow(more.Query)) {
+			return Use{}, false
+		}
+		u = more
+	}
+	return u, true
 }

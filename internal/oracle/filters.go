@@ -6,19 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
-// Filter is one filter of one list: it selects rows by query parameters (section
-// Endpoints).
+// Filter is a filter of one list that selects rows, as the table of operations has it.
 type Filter struct {
-	Title        string    // completes "the operation …"
+	spec.Filter
 	Requirements []spec.ID // that speak of its rows
-	Parameter    string    // key of the parameter whose value decides
-	Field        string    // of a row that decides; a search reads others, too
 
 	// queries returns at most so many uses of each kind, made from the rows of an
 	// unfiltered walk: key of the parameter → value.
@@ -28,13 +24,29 @@ type Filter struct {
 	says func(query map[string]string, row paging.Row) (requirement spec.ID, in bool)
 }
 
+// Title completes "the operation …".
+func (f Filter) Title() string { return titles[f.Kind] + f.field() }
+
+var titles = map[spec.FilterKind]string{
+	spec.Search: "searches by ", spec.Exact: "filters by ", spec.ExactSearch: "filters by ", spec.AnyOf: "filters by ", spec.Exclude: "excludes by ",
+	spec.From: "starts a window by ", spec.FromDay: "starts a window by ", spec.Until: "ends a window by ", spec.UntilDay: "ends a window by ",
+}
+
+// field returns the field of a row that decides; a search reads others, too.
+func (f Filter) field() string { return f.Fields[0] }
+
+// ByID reports whether the filter selects rows by an id.
+func (f Filter) ByID() bool { return f.Kind == spec.AnyOf || f.Kind == spec.Exact && f.Values == nil }
+
+// IsWindow reports whether the filter is an end of a window.
+func (f Filter) IsWindow() bool {
+	return slices.Contains([]spec.FilterKind{spec.From, spec.Until, spec.FromDay, spec.UntilDay}, f.Kind)
+}
+
 // alongside reports whether both filters are one: they have the same parameter, or are the
 // ends of a window.
 func (f Filter) alongside(other Filter) bool {
-	window := func(f Filter) bool {
-		return f.Parameter == profile.ParamWindowStart || f.Parameter == profile.ParamWindowEnd
-	}
-	return f.Parameter == other.Parameter || window(f) && window(other)
+	return f.Key == other.Key || f.IsWindow() && other.IsWindow()
 }
 
 // Use is one use of a filter.
@@ -89,34 +101,29 @@ func (u Use) BeyondFirst(rows []paging.Row) Query {
 }
 
 // Extra returns the requirement that a row breaks which the filter leaves out.
-func (f Filter) Extra() spec.ID { return f.Requirements[len(f.Requirements)-1] }
+func (f Filter) Extra() spec.ID { return f.Requirement("EXTRA") }
 
 // Uses returns at most so many uses of each kind, made from the rows of an unfiltered walk.
 func (f Filter) Uses(rows []paging.Row, most int) []Use {
 	var uses []Use
 	for _, query := range f.queries(rows, most) {
-		uses = append(uses, Use{query, f.Field, f.says})
+		uses = append(uses, Use{query, f.field(), f.says})
 	}
 	return uses
 }
 
 // By returns the use of the filter by the value.
 func (f Filter) By(value string) Use {
-	return Use{map[string]string{f.Parameter: value}, f.Field, f.says}
+	return Use{map[string]string{f.Key: value}, f.field(), f.says}
 }
 
 // Widest returns the uses of the filter that may select the most rows without selecting
 // all, the widest first. Those that leave out a row between others or after the first that
 // they select come before the rest: a server that drops them after a page shows that row.
 func (f Filter) Widest(rows []paging.Row, most int) []Use {
-	reaches := map[string]reach{} // by value
-	uses := slices.DeleteFunc(f.Uses(rows, most), func(u Use) bool {
-		r := u.reach(rows)
-		reaches[u.Query[f.Parameter]] = r
-		return r.open == len(rows)
-	})
+	uses := slices.DeleteFunc(f.Uses(rows, most), func(u Use) bool { return u.reach(rows).open == len(rows) })
 	slices.SortStableFunc(uses, func(a, b Use) int {
-		one, other := reaches[a.Query[f.Parameter]], reaches[b.Query[f.Parameter]]
+		one, other := a.reach(rows), b.reach(rows)
 		return cmp.Or(other.later-one.later, other.open-one.open)
 	})
 	return uses
@@ -173,137 +180,102 @@ func (u Use) reach(rows []paging.Row) reach {
 	return r
 }
 
-// Filters returns the filters of the list that select rows, as the section Endpoints
-// gives them. Flags leave out parts of a row instead (Parts).
+// Filters returns the filters of the list that select rows. Flags leave out parts of a row
+// instead (Parts).
 func Filters(list string) []Filter { return filters[list] }
 
-var filters = map[string][]Filter{
-	spec.ListPlacementTests: {
-		searchBy("name"),
-		exactly(spec.FilterStatusMissing, spec.FilterStatusExtra, profile.ParamStatus, "status", "1", "2", "3"),
-	},
-	spec.ListPlacementReports: {
-		exactly(spec.FilterTestMissing, spec.FilterTestExtra, profile.ParamTest, "test_id"),
-		windowStart(),
-		windowEnd(),
-	},
-	spec.ListSubsequences: {
-		searchBy("name"),
-		exactly(spec.FilterParentMissing, spec.FilterParentExtra, profile.ParamParentCampaign, "parent_campaign"),
-		excludedParent(),
-	},
-	spec.ListMembers: {
-		searchMembers(),
-		exactly(spec.FilterAcceptedMissing, spec.FilterAcceptedExtra, profile.ParamAccepted, "accepted", "true", "false"),
-	},
-	spec.ListTagMappings: {resourceIDs()},
-	spec.ListLeadLabels: {
-		searchBy("label"),
-		exactly(spec.FilterInterestMissing, spec.FilterInterestExtra, profile.ParamInterestStatus, "interest_status_label", "positive", "neutral", "negative"),
-	},
-	spec.ListLeadLists: {
-		searchBy("name"),
-		exactly(spec.FilterEnrichmentMissing, spec.FilterEnrichmentExtra, profile.ParamHasEnrichmentTask, "has_enrichment_task", "true", "false"),
-	},
-	spec.ListWebhookEvents: {
-		exactly(spec.FilterSuccessMissing, spec.FilterSuccessExtra, profile.ParamSuccess, "success", "true", "false"),
-		searchExactly(spec.FilterSearchURLMissing, spec.FilterSearchURLExtra, "webhook_url", "lead_email"),
-		searchExactly(spec.FilterSearchEmailMissing, spec.FilterSearchEmailExtra, "lead_email", "webhook_url"),
-		daysStart(),
-		daysEnd(),
-	},
-}
-
-// exactly filters by the whole value of one field. The values are those that the
-// specification lists; any, if it lists none. A server may refuse another value, even if a
-// row shows it.
-func exactly(missing, extra spec.ID, parameter, field string, listed ...string) Filter {
-	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter, field,
-		func(rows []paging.Row, most int) []map[string]string {
-			usable := slices.DeleteFunc(slices.Clone(rows), func(row paging.Row) bool {
-				return len(listed) > 0 && !slices.Contains(listed, Scalar(row.Value[field]))
-			})
-			return each(parameter, Distinct(usable, field, most))
-		},
-		func(query map[string]string, row paging.Row) (spec.ID, bool) {
-			if Scalar(row.Value[field]) == query[parameter] {
-				return missing, true
+var filters = func() map[string][]Filter {
+	all := map[string][]Filter{}
+	for _, op := range spec.Operations() {
+		for _, f := range op.Filters {
+			if f.Selects() {
+				all[op.ID] = append(all[op.ID], filterOf(op, f))
 			}
-			return extra, false
-		}}
-}
-
-// each returns a query for each value.
-func each(parameter string, values []string) []map[string]string {
-	var queries []map[string]string
-	for _, value := range values {
-		queries = append(queries, map[string]string{parameter: value})
+		}
 	}
-	return queries
-}
+	return all
+}()
 
-// excludedParent excludes a campaign. The specification leaves open which of the
-// others' subsequences are "reusable", so none of them is expected.
-func excludedParent() Filter {
-	const parameter, field = profile.ParamParentCampaignNot, "parent_campaign"
-	return Filter{"excludes a campaign", []spec.ID{spec.FilterParentNotExtra}, parameter, field,
-		func(rows []paging.Row, most int) []map[string]string {
-			return each(parameter, Distinct(rows, field, most))
-		},
-		func(query map[string]string, row paging.Row) (spec.ID, bool) {
-			if Scalar(row.Value[field]) == query[parameter] {
-				return spec.FilterParentNotExtra, false
+// filterOf returns the filter of the list by its kind.
+func filterOf(list spec.Operation, f spec.Filter) Filter {
+	missing, extra := f.Requirement("MISSING"), f.Requirement("EXTRA")
+	filter := Filter{Filter: f, Requirements: []spec.ID{missing, extra}}
+	field := filter.field()
+	switch f.Kind {
+	case spec.Search:
+		searches(&filter, list.Resource)
+	case spec.ExactSearch:
+		searchesExactly(&filter, list)
+	case spec.From, spec.Until, spec.FromDay, spec.UntilDay:
+		cuts(&filter, list.ID)
+	case spec.Exclude: // which of the other rows are listed is open
+		filter.Requirements = []spec.ID{extra}
+		filter.queries = each(f.Key, func(rows []paging.Row, most int) []string { return Distinct(rows, field, most) })
+		filter.says = func(query map[string]string, row paging.Row) (spec.ID, bool) {
+			if Scalar(row.Value[field]) == query[f.Key] {
+				return extra, false
 			}
 			return "", false
-		}}
-}
-
-// Contradicts reports whether the query lists the subsequences of the campaign that it
-// excludes.
-func Contradicts(query map[string]string) bool {
-	campaign := query[profile.ParamParentCampaign]
-	return campaign != "" && strings.EqualFold(campaign, query[profile.ParamParentCampaignNot])
-}
-
-// resourceIDs filters by one resource, and by several in a comma-separated list.
-func resourceIDs() Filter {
-	const missing, extra = spec.FilterResourceIDSMissing, spec.FilterResourceIDSExtra
-	return Filter{"filters by resource ids", []spec.ID{missing, extra}, profile.ParamResourceIDs, "resource_id",
-		func(rows []paging.Row, most int) []map[string]string {
-			ids := Distinct(rows, "resource_id", most)
-			var lists []string
-			for n := 1; n <= min(len(ids), manyIDs); n++ {
-				lists = append(lists, strings.Join(ids[:n], ","))
+		}
+	default:
+		filter.queries = each(f.Key, func(rows []paging.Row, most int) []string {
+			values := Distinct(slices.DeleteFunc(slices.Clone(rows), func(row paging.Row) bool {
+				return f.Values != nil && !slices.Contains(f.Values, Scalar(row.Value[field])) // a server may refuse it
+			}), field, most)
+			if f.Kind == spec.AnyOf {
+				return listsOf(values, All(rows, field))
 			}
-			if all := All(rows, "resource_id"); len(all) > len(ids) {
-				lists = append(lists, strings.Join(all[:min(len(all), manyIDs)], ","))
+			return values
+		})
+		filter.says = func(query map[string]string, row paging.Row) (spec.ID, bool) {
+			wanted := []string{query[f.Key]}
+			if f.Kind == spec.AnyOf {
+				wanted = strings.Split(query[f.Key], ",")
 			}
-			return each(profile.ParamResourceIDs, lists)
-		},
-		func(query map[string]string, row paging.Row) (spec.ID, bool) {
-			if slices.Contains(strings.Split(query[profile.ParamResourceIDs], ","), Scalar(row.Value["resource_id"])) {
+			if slices.Contains(wanted, Scalar(row.Value[field])) {
 				return missing, true
 			}
 			return extra, false
-		}}
+		}
+	}
+	return filter
+}
+
+// each returns queries, one for each value.
+func each(key string, values func(rows []paging.Row, most int) []string) func(rows []paging.Row, most int) []map[string]string {
+	return func(rows []paging.Row, most int) (queries []map[string]string) {
+		for _, value := range values(rows, most) {
+			queries = append(queries, map[string]string{key: value})
+		}
+		return queries
+	}
+}
+
+// listsOf returns lists of one and several of the ids, separated by commas.
+func listsOf(ids, all []string) (lists []string) {
+	for n := 1; n <= min(len(ids), manyIDs); n++ {
+		lists = append(lists, strings.Join(ids[:n], ","))
+	}
+	if len(all) > len(ids) {
+		lists = append(lists, strings.Join(all[:min(len(all), manyIDs)], ","))
+	}
+	return lists
 }
 
 // manyIDs is how many UUIDs fit in the value of a parameter that a run sends.
 const manyIDs = 6
 
-// Part is a part of a row that a flag leaves out (section Endpoints, reports).
-type Part struct {
-	Parameter, Field string
-	Skips, Keeps     spec.ID
+// Contradicts reports whether the query selects the rows that it excludes.
+func Contradicts(list string, query map[string]string) bool {
+	return slices.ContainsFunc(Filters(list), func(not Filter) bool {
+		return not.Kind == spec.Exclude && query[not.Key] != "" && slices.ContainsFunc(Filters(list), func(f Filter) bool {
+			return f.Kind == spec.Exact && f.field() == not.field() && strings.EqualFold(query[f.Key], query[not.Key])
+		})
+	})
 }
 
-// Parts returns the parts of the list's rows that flags leave out.
-func Parts(list string) []Part {
-	if list != spec.ListPlacementReports {
-		return nil
-	}
-	return []Part{
-		{profile.ParamSkipSpamAssassin, "spam_assassin_report", spec.FilterSkipSpamAssassinTrue, spec.FilterSkipSpamAssassinDefault},
-		{profile.ParamSkipBlacklist, "blacklist_report", spec.FilterSkipBlacklistTrue, spec.FilterSkipBlacklistDefault},
-	}
+// Parts returns the flags that leave out a part of the list's rows.
+func Parts(list string) []spec.Filter {
+	op, _ := spec.FindOperation(list)
+	return slices.DeleteFunc(slices.Clone(op.Filters), spec.Filter.Selects)
 }

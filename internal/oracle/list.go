@@ -159,7 +159,7 @@ func (c *comparison) says(row paging.Row) (requirement spec.ID, in bool) {
 	for _, parameter := range c.parameters {
 		var speaks, selects bool
 		for _, f := range Filters(c.Operation.ID) {
-			if f.Parameter != parameter {
+			if f.Key != parameter {
 				continue
 			}
 			speaks = true
@@ -182,7 +182,7 @@ func (c *comparison) says(row paging.Row) (requirement spec.ID, in bool) {
 func (c *comparison) missingOf(row paging.Row) spec.ID {
 	on := map[spec.ID]bool{}
 	for _, f := range Filters(c.Operation.ID) {
-		if value := c.query.Parameters[f.Parameter]; value != "" && !isFar(value) {
+		if value := c.query.Parameters[f.Key]; value != "" && !isFar(value) {
 			id, _ := f.says(c.query.Parameters, row)
 			on[id] = true
 		}
@@ -201,8 +201,8 @@ func (c *comparison) missingOf(row paging.Row) spec.ID {
 func (c *comparison) decisive() []string {
 	var fields []string
 	for _, f := range Filters(c.Operation.ID) {
-		if _, used := c.query.Parameters[f.Parameter]; used {
-			fields = append(fields, f.Field)
+		if _, used := c.query.Parameters[f.Key]; used {
+			fields = append(fields, f.field())
 		}
 	}
 	return fields
@@ -213,7 +213,7 @@ func (c *comparison) decisive() []string {
 func (c *comparison) charge() spec.ID {
 	var used []Filter
 	for _, f := range Filters(c.Operation.ID) {
-		value, given := c.query.Parameters[f.Parameter]
+		value, given := c.query.Parameters[f.Key]
 		if given && !isFar(value) && !slices.ContainsFunc(used, f.alongside) {
 			used = append(used, f)
 		}
@@ -232,7 +232,7 @@ func (c *comparison) charge() spec.ID {
 // other filter of the parameter if this one selects none.
 func (c *comparison) missingFor(filter Filter) spec.ID {
 	for _, f := range Filters(c.Operation.ID) {
-		if f.Parameter != filter.Parameter {
+		if f.Key != filter.Key {
 			continue
 		}
 		for _, row := range c.Rows {
@@ -347,16 +347,17 @@ func shownField(row map[string]any, field string) string {
 func (c *comparison) parts(page int, pointer string, row, whole map[string]any) map[string]bool {
 	apart := map[string]bool{}
 	for _, part := range Parts(c.Operation.ID) {
-		shown := row[part.Field] != nil
+		field := part.Fields[0]
+		shown := row[field] != nil
 		switch {
-		case c.query.Parameters[part.Parameter] == "true":
-			apart[part.Field] = true
+		case c.query.Parameters[part.Key] == "true":
+			apart[field] = true
 			if shown {
-				c.find(part.Skips, page, pointer+"/"+part.Field, "absent or null", show(row[part.Field]))
+				c.find(part.Requirement("TRUE"), page, pointer+"/"+field, "absent or null", show(row[field]))
 			}
-		case shown != (whole[part.Field] != nil):
-			apart[part.Field] = true
-			c.find(part.Keeps, page, pointer+"/"+part.Field, "shown just as without any parameter", show(row[part.Field]))
+		case shown != (whole[field] != nil):
+			apart[field] = true
+			c.find(part.Requirement("DEFAULT"), page, pointer+"/"+field, "shown just as without any parameter", show(row[field]))
 		}
 	}
 	return apart

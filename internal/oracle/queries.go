@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -41,7 +40,7 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 		of := rapid.SampledFrom(l.Rows)
 		pivot := of.Draw(t, "row")
 		for _, f := range Filters(l.Operation.ID) {
-			if !known(f.Parameter) || !rapid.Bool().Draw(t, "uses "+f.Title) {
+			if !known(f.Key) || !rapid.Bool().Draw(t, "uses "+f.Title()) {
 				continue
 			}
 			rows := []paging.Row{pivot}
@@ -55,11 +54,11 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 			}
 		}
 		for _, flag := range l.flags() {
-			if !known(flag.parameter) {
+			if !known(flag.Key) {
 				continue
 			}
-			if value := rapid.SampledFrom(flag.values).Draw(t, flag.parameter); value != "" {
-				q.Parameters = add(q.Parameters, map[string]string{flag.parameter: value})
+			if value := rapid.SampledFrom(append([]string{""}, flag.Values...)).Draw(t, flag.Key); value != "" {
+				q.Parameters = add(q.Parameters, map[string]string{flag.Key: value})
 			}
 		}
 		return q
@@ -75,16 +74,15 @@ func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 	for _, parameters := range l.Flags(known) {
 		queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: WholeWalk})
 	}
-	filters := slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(f Filter) bool { return !known(f.Parameter) })
+	filters := slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(f Filter) bool { return !known(f.Key) })
 	for i, one := range filters {
 		for _, other := range filters[i+1:] {
-			for _, parameters := range spread(l.both(one, other), most) {
-				queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
-			}
+			all := spread(l.together(one, other), most)
 			for _, third := range filters[min(len(filters), i+2):] {
-				if parameters := l.three(one, other, third); parameters != nil {
-					queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
-				}
+				all = append(all, spread(l.together(one, other, third), 1)...)
+			}
+			for _, parameters := range all {
+				queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
 			}
 		}
 	}
@@ -101,76 +99,36 @@ type Beyond struct {
 // mostBeyond is how many values of each of two filters are looked through.
 const mostBeyond = 12
 
-// selection is whether a use selects a row.
-type selection int
-
-const (
-	leftOut selection = iota
-	open              // nothing is said
-	certain
-)
-
 // Alone returns uses of one end of a window without the other end, chosen from at most so
 // many, those to the millisecond among them; none for another filter.
 func (l List) Alone(f Filter, most int) []Use {
+	if !f.IsWindow() {
+		return nil
+	}
 	var alone []Use
 	uses := f.extremes(l.Rows, most)
 	for _, use := range f.Uses(l.Rows, most) {
-		if use.isBetween(l.Rows, f.Parameter) {
+		if use.isBetween(l.Rows, f.Key) {
 			uses = append(uses, use)
 		}
 	}
 	for _, use := range uses {
-		if f.Parameter != profile.ParamWindowStart && f.Parameter != profile.ParamWindowEnd {
-			break
-		}
-		use.Query = map[string]string{f.Parameter: use.Query[f.Parameter]}
+		use.Query = map[string]string{f.Key: use.Query[f.Key]}
 		alone = append(alone, use)
 	}
 	return alone
 }
 
-// both returns the parameters of both filters by the values of each of the older rows that
-// has values for both.
-func (l List) both(one, other Filter) []map[string]string {
-	if one.Parameter == other.Parameter {
-		return nil
-	}
+// together returns the parameters of the filters by the values of each of the older rows that
+// has values for all.
+func (l List) together(filters ...Filter) []map[string]string {
 	var all []map[string]string
 	for _, row := range l.oldest() {
-		rows := []paging.Row{row}
-		first, second := one.Uses(rows, 1), other.Uses(rows, 1)
-		if len(first) == 0 || len(second) == 0 {
-			continue
-		}
-		parameters := add(first[0].Query, second[0].Query)
-		if len(parameters) > len(first[0].Query) || isWindow(parameters) {
-			all = append(all, parameters)
+		if use, ok := (Use{}).withValues(row, filters...); ok {
+			all = append(all, use.Query)
 		}
 	}
 	return all
-}
-
-// three returns the parameters of three filters by the values of one of the older rows; nil
-// if no row has values for all, or if two of them are the same filter.
-func (l List) three(one, other, third Filter) map[string]string {
-	if one.Parameter == third.Parameter || other.Parameter == third.Parameter {
-		return nil
-	}
-	for _, both := range spread(l.both(one, other), 1) {
-		for _, row := range l.oldest() {
-			uses := third.Uses([]paging.Row{row}, 1)
-			first, in := one.says(both, row)
-			second, too := other.says(both, row)
-			if len(uses) == 0 || first != "" && !in || second != "" && !too {
-				continue
-			}
-			if parameters := add(both, uses[0].Query); len(parameters) > len(both) || isWindow(parameters) && !isWindow(both) {
-				return parameters
-			}
-		}
-	}
-	return nil
 }
 
 // oldest returns the older half of the rows by their ids, which are time-ordered: a run
@@ -192,21 +150,11 @@ const WholeWalk = 40
 // sizes are the limits that queries send; 0 sends none.
 var sizes = rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, maxLimit), rapid.SampledFrom([]int{maxLimit, maxLimit - 1}), rapid.Just(0))
 
-// flag is a parameter that does not select rows. The value "" leaves it out.
-type flag struct {
-	parameter string
-	values    []string
-}
-
-func (l List) flags() []flag {
-	var flags []flag
-	if l.Operation.ID == spec.ListPlacementTests {
-		flags = append(flags, flag{profile.ParamSortOrder, []string{"", "asc", "desc"}})
-	}
-	for _, part := range Parts(l.Operation.ID) {
-		flags = append(flags, flag{part.Parameter, []string{"", "true", "false"}})
-	}
-	return flags
+// flags returns the parameters with a set of values that do not select rows.
+func (l List) flags() []spec.Parameter {
+	return slices.DeleteFunc(slices.Clone(l.Operation.Query), func(p spec.Parameter) bool {
+		return p.Values == nil || slices.ContainsFunc(Filters(l.Operation.ID), func(f Filter) bool { return f.Key == p.Key })
+	})
 }
 
 // Flags returns each value of each flag of the list that the target has a name for, as the
@@ -214,9 +162,9 @@ func (l List) flags() []flag {
 func (l List) Flags(known func(parameter string) bool) []map[string]string {
 	var all []map[string]string
 	for _, flag := range l.flags() {
-		for _, value := range flag.values {
-			if value != "" && known(flag.parameter) {
-				all = append(all, map[string]string{flag.parameter: value})
+		for _, value := range flag.Values {
+			if known(flag.Key) {
+				all = append(all, map[string]string{flag.Key: value})
 			}
 		}
 	}
@@ -245,10 +193,6 @@ func add(parameters, more map[string]string) map[string]string {
 
 // isFar reports whether the value is an end of a window beyond all rows.
 func isFar(value string) bool {
-	for _, end := range []time.Time{FarPast, FarFuture} {
-		if value == Timestamp(end) || value == end.Format(time.DateOnly) {
-			return true
-		}
-	}
-	return false
+	t, ok := timeOf(value)
+	return ok && (t.Equal(FarPast) || t.Equal(FarFuture))
 }

@@ -8,47 +8,47 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
-// searchExactly searches for the whole text of a field. A server might match in part, or take
-// signs for patterns (SQL's LIKE), so it searches for parts of a text and for patterns, too.
-// The same parameter searches another field.
-func searchExactly(missing, extra spec.ID, field, other string) Filter {
-	const parameter = profile.ParamSearch
-	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter, field,
-		func(rows []paging.Row, most int) []map[string]string {
-			values := Distinct(rows, field, most)
-			if len(values) == 0 || utf8.RuneCountInString(values[0]) < 2 {
-				return each(parameter, values)
+// searchesExactly searches for the whole text of a field. A server might match in part, or
+// take signs for patterns (SQL's LIKE), so it searches for parts of a text and for patterns,
+// too. The same parameter may search another field.
+func searchesExactly(f *Filter, list spec.Operation) {
+	others := slices.DeleteFunc(slices.Clone(list.Filters), func(o spec.Filter) bool { return o.Key != f.Key || o.Word == f.Word })
+	f.queries = each(f.Key, func(rows []paging.Row, most int) []string {
+		values := Distinct(rows, f.field(), most)
+		if len(values) == 0 || utf8.RuneCountInString(values[0]) < 2 {
+			return values
+		}
+		whole := values[0]
+		_, first := utf8.DecodeRuneInString(whole)
+		_, last := utf8.DecodeLastRuneInString(whole)
+		shorter := whole[:len(whole)-last]
+		values = append(values, shorter, whole[first:], shorter+"_", "%")
+		if other, ok := pathInOtherCase(whole); ok {
+			values = append(values, other)
+		}
+		values = append(values, partsOf(whole)...)
+		for _, value := range All(rows, f.field()) {
+			if bare, _, hasQuery := strings.Cut(value, "?"); hasQuery {
+				return append(values, bare)
 			}
-			_, first := utf8.DecodeRuneInString(values[0])
-			_, last := utf8.DecodeLastRuneInString(values[0])
-			pieces := []string{values[0][:len(values[0])-last], values[0][first:], values[0][:len(values[0])-last] + "_", "%"}
-			if other, ok := pathInOtherCase(values[0]); ok {
-				pieces = append(pieces, other)
-			}
-			pieces = append(pieces, partsOf(values[0])...)
-			for _, value := range All(rows, field) {
-				if bare, _, hasQuery := strings.Cut(value, "?"); hasQuery {
-					pieces = append(pieces, bare)
-					break
-				}
-			}
-			return each(parameter, append(values, pieces...))
-		},
-		func(query map[string]string, row paging.Row) (spec.ID, bool) {
-			switch query[parameter] {
-			case Scalar(row.Value[field]):
-				return missing, true
-			case Scalar(row.Value[other]):
-				return "", false
-			default:
-				return extra, false
-			}
-		}}
+		}
+		return values
+	})
+	f.says = func(query map[string]string, row paging.Row) (spec.ID, bool) {
+		text := query[f.Key]
+		switch {
+		case Scalar(row.Value[f.field()]) == text:
+			return f.Requirements[0], true
+		case slices.ContainsFunc(others, func(o spec.Filter) bool { return Scalar(row.Value[o.Fields[0]]) == text }):
+			return "", false
+		default:
+			return f.Extra(), false
+		}
+	}
 }
 
 // partsOf returns the host and the path of a URL, or both sides of an email address.
@@ -78,19 +78,77 @@ func pathInOtherCase(text string) (other string, ok bool) {
 	return strings.TrimSuffix(text, path) + flipped, flipped != path && host != ""
 }
 
-// searchBy searches for texts of the field that occur, some of them with special characters,
-// and for a word that does not.
-func searchBy(field string) Filter {
-	return searches("searches by "+field, spec.FilterSearchMissing, spec.FilterSearchExtra, field, ContainsWord,
-		func(rows []paging.Row, most int) []string {
-			texts := Distinct(rows, field, most)
-			for _, text := range Unusual(rows, field, most) {
-				if !slices.Contains(texts, text) {
-					texts = append(texts, text)
+// searches makes the filter search for texts of its fields that occur, some of them with
+// special characters, and for a word that does not. The specification leaves open how a
+// search matches: a row whose first field is the whole text is in, one that contains no word
+// of it is out. If several fields are given, words in other fields do not count.
+func searches(f *Filter, resource string) {
+	contains, first := ContainsWord, f.field()
+	var others, texts []string // fields that are not searched, and those of them that hold any text
+	if len(f.Fields) > 1 {
+		for _, field := range spec.Fields() {
+			if field.Resource == resource && !strings.Contains(field.Path, ".") && !slices.Contains(f.Fields, field.Path) {
+				others = append(others, field.Path)
+				if field.Type == "a string" && field.Value == "" {
+					texts = append(texts, field.Path)
 				}
 			}
-			return append(texts, sharedWord(rows, func(row paging.Row) string { return Scalar(row.Value[field]) }, ContainsWord)...)
-		})
+		}
+		contains = func(row paging.Row, term string) bool {
+			if !ContainsWord(row, term) {
+				return false
+			}
+			searched := maps.Clone(row.Value)
+			for _, field := range others {
+				delete(searched, field)
+			}
+			return ContainsWord(paging.Row{Value: searched}, term)
+		}
+	}
+	f.queries = each(f.Key, func(rows []paging.Row, most int) []string {
+		terms := append(Distinct(rows, first, most), Unusual(rows, first, most)...)
+		for _, field := range f.Fields {
+			text := func(row paging.Row) string { return textOf(row.Value[field]) }
+			if len(rows) > 0 && field != first {
+				parts := strings.Fields(text(rows[0]))
+				terms = append(terms, parts[max(0, len(parts)-1):]...)
+			}
+			terms = append(terms, sharedWord(rows, text, contains)...)
+		}
+		for _, field := range texts {
+			terms = append(terms, Distinct(rows, field, 2)...)
+		}
+		var unique []string
+		for _, term := range append(terms, AbsentWord) {
+			if strings.TrimSpace(term) != "" && !slices.Contains(unique, term) {
+				unique = append(unique, term)
+			}
+		}
+		return unique
+	})
+	f.says = func(query map[string]string, row paging.Row) (spec.ID, bool) {
+		switch term := query[f.Key]; {
+		case Scalar(row.Value[first]) == term:
+			return f.Requirements[0], true
+		case !contains(row, term):
+			return f.Extra(), false
+		default:
+			return "", false
+		}
+	}
+}
+
+// textOf returns a text, or the texts of an object.
+func textOf(value any) string {
+	members, isObject := value.(map[string]any)
+	if !isObject {
+		return Scalar(value)
+	}
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		texts = append(texts, Scalar(members[name]))
+	}
+	return strings.Join(texts, " ")
 }
 
 // sharedWord returns the word of the texts that most rows contain, up to 3 of 4 rows; none
@@ -122,62 +180,5 @@ func words(text string) []string {
 // mostShared is how many words sharedWord looks for in all rows.
 const mostShared = 8
 
-// searchMembers searches for email addresses and names that occur, for a role, and for a
-// word that does not.
-func searchMembers() Filter {
-	return searches("searches by name and email", spec.FilterSearchMemberMissing, spec.FilterSearchMemberExtra, "email", isNamedLike,
-		func(rows []paging.Row, most int) []string {
-			terms := append(Distinct(rows, "email", most), sharedWord(rows, func(row paging.Row) string { return Scalar(row.Value["email"]) }, isNamedLike)...)
-			if len(rows) > 0 {
-				if name, ok := rows[0].Value["name"].(map[string]any); ok {
-					terms = append(terms, Scalar(name["last"]))
-				}
-			}
-			return slices.Concat(terms, sharedWord(rows, nameOf, isNamedLike), Distinct(rows, "role", 2))
-		})
-}
-
-// nameOf returns the names of a member.
-func nameOf(row paging.Row) string {
-	name, _ := row.Value["name"].(map[string]any)
-	return Scalar(name["first"]) + " " + Scalar(name["last"])
-}
-
-// noNames are the fields of a member that are neither a name nor an email.
-var noNames = []string{"id", "user_id", "workspace_id", "issuer_id", "role", "permissions", "timestamp_created", "accepted"}
-
-// isNamedLike is ContainsWord for the texts of a member that may be a name or an email.
-func isNamedLike(row paging.Row, term string) bool {
-	if !ContainsWord(row, term) {
-		return false
-	}
-	named := maps.Clone(row.Value)
-	for _, field := range noNames {
-		delete(named, field)
-	}
-	return ContainsWord(paging.Row{Value: named}, term)
-}
-
 // AbsentWord is a word that occurs in no row.
 const AbsentWord = "zyxgqvkwjqxzzvq"
-
-// searches finds rows by texts. The specification leaves open which fields a search
-// matches and how: a row whose field is the whole text is in, one that contains no word
-// of it is out.
-func searches(title string, missing, extra spec.ID, field string, contains func(paging.Row, string) bool, texts func([]paging.Row, int) []string) Filter {
-	return Filter{title, []spec.ID{missing, extra}, profile.ParamSearch, field,
-		func(rows []paging.Row, most int) []map[string]string {
-			terms := append(texts(rows, most), AbsentWord)
-			return each(profile.ParamSearch, slices.DeleteFunc(terms, func(term string) bool { return strings.TrimSpace(term) == "" }))
-		},
-		func(query map[string]string, row paging.Row) (spec.ID, bool) {
-			switch term := query[profile.ParamSearch]; {
-			case Scalar(row.Value[field]) == term:
-				return missing, true
-			case !contains(row, term):
-				return extra, false
-			default:
-				return "", false
-			}
-		}}
-}

@@ -27,7 +27,7 @@ func Refuses(ex client.Exchange) bool {
 func (p *preparation) tryKeys() error {
 	var reads []spec.Operation
 	for _, op := range spec.Operations() {
-		if p.asked[op.ID] && !op.Unsafe() && op.ID != spec.GetPlacementTest {
+		if p.asked[op.ID] && op.Answer != spec.One {
 			reads = append(reads, op)
 		}
 	}
@@ -35,7 +35,7 @@ func (p *preparation) tryKeys() error {
 	if err := p.tryKey(main, reads); err != nil {
 		return err
 	}
-	list, served := p.env.Profile.AnyList(spec.ListLeadLists)
+	list, served := p.env.Profile.AnyList("")
 	if admin, ok := p.env.Profile.FullKey(dataset.Admin); ok && served && p.asked[spec.MoveAccounts] {
 		return p.tryKey(admin, []spec.Operation{list})
 	}

@@ -91,7 +91,7 @@ func nothingReads(left []string) error {
 		which = ": " + strings.Join(left, "; ")
 	}
 	return fmt.Errorf("no operation of the mix reads and can be requested%s. Add one that can be requested, such as %s=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows",
-		which, spec.ListLeadLists)
+		which, spec.Probe())
 }
 
 // Operations returns the operations that the mix asks, in the order of the catalogue.

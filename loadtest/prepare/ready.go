@@ -32,7 +32,7 @@ func Ready(ctx context.Context, env *Env, scenarios []scenario.Scenario, readsOn
 	env.rows = p.subjects.rows
 	for _, s := range scenarios {
 		for _, share := range s.Operations() {
-			if excluded(env.Profile, share.Operation.ID) != "" || share.Operation.Unsafe() && readsOnly || p.subjects.lacks(share.Operation) != "" && share.Operation.ID != spec.GetPlacementTest {
+			if excluded(env.Profile, share.Operation.ID) != "" || share.Operation.Unsafe() && readsOnly || p.subjects.lacks(share.Operation) != "" && share.Operation.Unsafe() {
 				continue
 			}
 			p.asked[share.Operation.ID] = true
@@ -44,6 +44,7 @@ func Ready(ctx context.Context, env *Env, scenarios []scenario.Scenario, readsOn
 	if err := p.tryKeys(); err != nil {
 		return release, err
 	}
+	p.findListed()
 	if !readsOnly {
 		release = p.lockRows()
 		p.findSpares()

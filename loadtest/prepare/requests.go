@@ -60,7 +60,7 @@ func NewSubjects(env *Env, part string) (*Subjects, error) {
 		s.findMove()
 	}
 	if s.rows = env.rows; s.rows == nil {
-		s.rows = &rows{accounts: s.source.Accounts, spares: s.main.ExpendableSubsequences, tests: s.main.PlacementTests, lacks: map[string]string{}}
+		s.rows = &rows{accounts: s.source.Accounts, spares: s.main.ExpendableSubsequences, tests: s.main.PlacementTests, listed: map[string][]string{}, lacks: map[string]string{}}
 	}
 	return s, nil
 }
@@ -94,24 +94,42 @@ func (s *Subjects) lacks(op spec.Operation) string {
 	if op.Unsafe() && s.profile.Writes == profile.WritesNone {
 		return "writes: none"
 	}
-	listed := "writes: own, and it changes what the run did not create"
-	own := s.profile.Writes == profile.WritesOwn
-	switch op.ID {
-	case spec.AddCampaignVariables:
-		return firstOf(when(own, listed), when(len(s.main.Campaigns) == 0, "the profile lists no campaign of the main workspace"))
-	case spec.MoveLead:
-		return firstOf(when(own, listed), when(len(s.main.Leads) == 0 || len(s.main.Subsequences) == 0,
-			"the profile lists no lead, or no subsequence to move it to, of the main workspace"))
-	case spec.MoveAccounts:
-		return firstOf(when(own, listed), when(s.adminKey == client.Key{} || s.away.ID == "",
-			"the profile lists no admin key, or not two sub-workspaces with an account to move"), when(len(s.rows.accounts) == 0, "every account that the profile lists was moved already"))
-	case spec.DeleteSubsequence:
-		return firstOf(when(own, listed), when(len(s.main.ExpendableSubsequences) == 0, "the profile lists no expendable subsequence of the main workspace"),
-			when(len(s.rows.spares) == 0, "none of the expendable subsequences that the profile lists is there any more"))
-	case spec.GetPlacementTest:
-		return when(len(s.rows.tests) == 0, "the profile lists no test of the main workspace (placement_tests), and those of others may go at any time")
+	named := len(op.Names) > 0 && op.ID != spec.DeletePlacementTest
+	switch {
+	case !named:
+		return ""
+	case op.Unsafe() && s.profile.Writes == profile.WritesOwn:
+		return "writes: own, and it changes what the run did not create"
+	case op.ID == spec.MoveAccounts && (s.adminKey == client.Key{} || s.away.ID == ""):
+		return "the profile lists no admin key, or not two sub-workspaces with an account to move"
+	case op.ID == spec.MoveAccounts && len(s.rows.accounts) == 0:
+		return "every account that the profile lists was moved already"
+	case op.ID == spec.MoveAccounts:
+		return ""
+	}
+	for _, n := range op.Names {
+		if len(s.ids(op, n.Kind)) > 0 {
+			continue
+		}
+		if _, entry, what := s.main.Named(n.Kind); entry != "" {
+			return "the profile lists nothing under workspaces.main." + entry + ", or nothing that is left: " + what
+		}
+		return "its list shows no row"
 	}
 	return ""
+}
+
+// ids returns the ids of the kind that requests of the operation name.
+func (s *Subjects) ids(op spec.Operation, kind string) []string {
+	switch ids, entry, _ := s.main.Named(kind); {
+	case kind == profile.PlacementTest:
+		return s.rows.tests
+	case kind == profile.Expendable:
+		return s.rows.spares
+	case entry != "":
+		return ids
+	}
+	return s.rows.listed[op.ID]
 }
 
 // partners are the operations that another one needs: what load creates must be
@@ -137,22 +155,6 @@ func excluded(p *profile.Profile, operation string) string {
 // if it can.
 func (s *Subjects) Limited() string { return s.rows.limited }
 
-func when(holds bool, text string) string {
-	if holds {
-		return text
-	}
-	return ""
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
 // finite returns the number of requests of the operation that there are rows for, if
 // it is bounded.
 func (s *Subjects) finite(op spec.Operation) (uint64, bool) {
@@ -172,24 +174,15 @@ func (s *Subjects) request(op spec.Operation, limit int, n, place uint64) genera
 		Asked: judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID, Admin: s.admin}}
 	query, id := "", ""
 	switch op.ID {
-	case spec.AddCampaignVariables:
-		id = pick(s.main.Campaigns, n)
-		r.Body = encode(map[string]any{"variables": []string{"conformance"}})
-	case spec.MoveLead:
-		leads := uint64(len(s.main.Leads))
-		r.Body = encode(map[string]any{"id": pick(s.main.Leads, n), "subsequence_id": pick(s.main.Subsequences, n/leads)})
 	case spec.MoveAccounts:
 		r.Key, r.Asked.Owner = s.adminKey, s.profile.Workspaces[dataset.Admin].ID
 		r.Body = moveBody(pick(s.rows.accounts, n), s.source.ID, s.away.ID)
 	case spec.CreatePlacementTest:
 		r.Body = PlacementTestBody(s.seed, place, s.testName(place))
-	case spec.GetPlacementTest:
-		id = pick(s.rows.tests, n)
 	case spec.DeletePlacementTest:
 		id = s.stock[place]
-	case spec.DeleteSubsequence:
-		id = pick(s.rows.spares, n)
 	default:
+		id, r.Body = s.named(op, n)
 		if limit > 0 && op.Answer == spec.Page {
 			query = "?limit=" + strconv.Itoa(limit)
 			r.Asked.Limit = limit
@@ -200,6 +193,28 @@ func (s *Subjects) request(op spec.Operation, limit int, n, place uint64) genera
 	}
 	r.Path = op.URLPath(id) + query
 	return r
+}
+
+// named returns the id in the path and the body of the n-th request of the operation: all
+// leads are moved to the first subsequence, then to the next.
+func (s *Subjects) named(op spec.Operation, n uint64) (id string, body []byte) {
+	members := map[string]any{}
+	if op.ID == spec.AddCampaignVariables {
+		members["variables"] = []string{"conformance"}
+	}
+	for _, name := range slices.Backward(op.Names) {
+		ids := s.ids(op, name.Kind)
+		if name.In == spec.InPath {
+			id = pick(ids, n)
+		} else {
+			members[name.Field] = pick(ids, n)
+		}
+		n /= uint64(len(ids))
+	}
+	if len(members) > 0 {
+		body = encode(members)
+	}
+	return id, body
 }
 
 // moveBody returns the body of a request that moves an account.
@@ -219,10 +234,10 @@ func (s *Subjects) creates() error {
 
 // testName returns the name of the test that the request at the place creates.
 func (s *Subjects) testName(place uint64) string {
-	return s.named(place, "")
+	return s.nameOf(place, "")
 }
 
-func (s *Subjects) named(place uint64, end string) string {
+func (s *Subjects) nameOf(place uint64, end string) string {
 	return owned.Name(fmt.Sprintf("conformance-load-%s-%d-%s", s.part, place, end), s.env.Run)
 }
 

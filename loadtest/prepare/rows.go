@@ -21,12 +21,13 @@ import (
 // rows are the rows of the target that the scenarios of a run may still use.
 // Without Ready they are those that the profile lists.
 type rows struct {
-	accounts []string          // of the source workspace, not moved yet
-	spares   []string          // expendable subsequences of the main workspace
-	tests    []string          // tests of the main workspace that may be read
-	lacks    map[string]string // by operation: why it cannot be requested
-	limited  string            // why the limited key cannot be used; empty if it can
-	denied   string            // how another run holds the lock; empty if it does not
+	accounts []string            // of the source workspace, not moved yet
+	spares   []string            // expendable subsequences of the main workspace
+	tests    []string            // tests of the main workspace that may be read
+	listed   map[string][]string // by operation: ids that a list shows for what a profile has no entry for
+	lacks    map[string]string   // by operation: why it cannot be requested
+	limited  string              // why the limited key cannot be used; empty if it can
+	denied   string              // how another run holds the lock; empty if it does not
 }
 
 // UseUp removes the rows that a scenario has used up in its first places. It depends
@@ -76,6 +77,23 @@ func (p *preparation) findSpares() {
 		return
 	}
 	p.env.rows.spares = slices.DeleteFunc(slices.Clone(p.env.rows.spares), func(id string) bool { return !exists[paging.FoldID(id)] })
+}
+
+// findListed reads the ids of rows for which a profile has no entry.
+func (p *preparation) findListed() {
+	for _, op := range spec.Operations() {
+		list, ok := op.List()
+		if _, entry, _ := p.subjects.main.Named(op.Subject().Kind); !ok || entry != "" || !op.HasPathID() || !p.asked[op.ID] {
+			continue
+		}
+		request, asked := p.subjects.Page(list, "", largestPage)
+		if ex, answered := p.do(request); answered {
+			page, _ := PageOf(ex, p.env.Rules.Check(asked, ex), largestPage)
+			for _, row := range page.Rows {
+				p.env.rows.listed[op.ID] = append(p.env.rows.listed[op.ID], row.Key)
+			}
+		}
+	}
 }
 
 // readable is how many tests are created to be read if the profile lists none.
@@ -202,7 +220,7 @@ func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check
 	requests := make([]client.Request, len(places))
 	tests := make([]made, len(places))
 	for i, place := range places {
-		name := s.named(place, "deleted-")
+		name := s.nameOf(place, "deleted-")
 		tests[i] = made{name: name}
 		requests[i] = client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.mainKey,
 			Body: PlacementTestBody(s.seed, place, name)}

@@ -52,7 +52,7 @@ func (r *runner) rateLimit() error {
 		r.draft.Missing(fmt.Sprintf("the key %q, named by rate_limit", promise.Key))
 		return nil
 	}
-	list, ok := r.env.Profile.AnyList(cmp.Or(r.scenario.Probe, spec.ListLeadLists))
+	list, ok := r.env.Profile.AnyList(r.scenario.Probe)
 	switch {
 	case !ok:
 		r.draft.Missing("a paged list that the target profile and --operation do not exclude")

@@ -79,7 +79,7 @@ func (e *explorer) tellingOf(w *whole) []Case {
 	queries = append(queries, list.Fixed(known, filteredUse)...)
 	var alone []map[string]string
 	for _, f := range oracle.Filters(w.operation.ID) {
-		if known(f.Parameter) {
+		if known(f.Key) {
 			for _, use := range list.Flagged(f, filteredUse, known) {
 				queries = append(queries, use.BeyondFirst(list.Rows))
 			}

@@ -71,7 +71,7 @@ func (c Case) simpler(full string) []Case {
 		if c.List.Key != full {
 			change(func(l *List) { l.Key = full })
 		}
-		for _, query := range c.List.Query.Simpler() {
+		for _, query := range sequence.SimplerQueries(c.List.Query) {
 			change(func(l *List) { l.Query = query })
 		}
 	case c.Get != nil:
@@ -92,10 +92,11 @@ func (c Case) simpler(full string) []Case {
 func (c Case) resized() []Case {
 	var all []Case
 	if c.List != nil && c.List.Limit == "" {
-		for _, query := range c.List.Query.Resized() {
-			l := *c.List
-			l.Query = query
-			all = append(all, Case{List: &l})
+		for _, size := range []int{100, 50, 20, 9, 5, 2} {
+			if l := *c.List; len(l.Query.Sizes) > 1 || l.Query.Sizes[0] != size {
+				l.Query.Sizes = []int{size}
+				all = append(all, Case{List: &l})
+			}
 		}
 	}
 	return all

@@ -244,10 +244,7 @@ func readableBy(scopes []string, lists []spec.Operation) ([]spec.Operation, bool
 	if len(allowed) > 0 {
 		return allowed, true
 	}
-	if i := slices.IndexFunc(lists, func(op spec.Operation) bool { return op.ID == spec.ListPhoneNumbers }); i >= 0 {
-		return lists[i : i+1], false
-	}
-	return lists[:1], false
+	return []spec.Operation{readable(lists)}, false
 }
 
 // minted runs the mint command once and tries the key.

@@ -42,10 +42,10 @@ func (a *asker) data(r *Report) error {
 	return nil
 }
 
-// readable returns the list with which keys are tried: lead lists if they are among
+// readable returns the list with which keys are tried: spec.Probe if it is among
 // the lists.
 func readable(lists []spec.Operation) spec.Operation {
-	if i := slices.IndexFunc(lists, func(op spec.Operation) bool { return op.ID == spec.ListLeadLists }); i >= 0 {
+	if i := slices.IndexFunc(lists, func(op spec.Operation) bool { return op.ID == spec.Probe() }); i >= 0 {
 		return lists[i]
 	}
 	return lists[0]

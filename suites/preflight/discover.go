@@ -136,9 +136,6 @@ func (d *discovery) write() *profile.Profile {
 // workspaceID returns the first workspace that a row names as its owner.
 func (d *discovery) workspaceID() string {
 	for _, op := range d.lists() {
-		if op.ID == spec.ListGroupMembers {
-			continue
-		}
 		for _, row := range d.first[op.ID].rows {
 			if owner := lookup.OwnerOf(op, row); owner != "" {
 				return owner
@@ -247,11 +244,10 @@ func appendID(ids []string, id string, most int) []string {
 // tries the names that public clients use, and keeps those that change the response.
 func (d *discovery) parameters() {
 	found := map[string]map[string]string{}
-	customary := profile.Embedded().Parameters
 	for _, op := range d.lists() {
 		var unclear []string
 		for _, meaning := range profile.Params(op.ID) {
-			names := append([]string{customary[op.ID][meaning]}, alternatives[meaning]...)
+			names := append([]string{op.Parameter(meaning).Name}, alternatives[meaning]...)
 			at := slices.IndexFunc(names, func(name string) bool {
 				heeded, _ := d.heeds(op, d.key, d.first[op.ID], meaning, name)
 				return heeded

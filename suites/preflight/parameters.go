@@ -35,46 +35,47 @@ func telling(op spec.Operation, meaning string, plain answer) []string {
 	if plain.status != http.StatusOK || len(plain.rows) == 0 {
 		return nil
 	}
-	shown := func(field string) []string {
-		if slices.ContainsFunc(plain.rows, func(row map[string]any) bool { return row[field] != nil }) {
+	if meaning == profile.ParamStartingAfter {
+		return known(plain.cursor)
+	}
+	f := op.Filter(meaning)
+	const late, early = "2999-12-31", "1971-01-01"
+	switch f.Kind {
+	case "":
+		return nil
+	case spec.Omit:
+		if slices.ContainsFunc(plain.rows, func(row map[string]any) bool { return row[f.Fields[0]] != nil }) {
 			return []string{"true"}
 		}
 		return nil
-	}
-	named := func(value string) []string {
-		return slices.DeleteFunc([]string{value}, func(s string) bool { return s == "" })
-	}
-	switch meaning {
-	case profile.ParamSearch:
+	case spec.Search, spec.ExactSearch:
 		return []string{"conformance-" + uuid.NewString()}
-	case profile.ParamTest, profile.ParamParentCampaign, profile.ParamResourceIDs:
-		return []string{uuid.NewString()}
-	case profile.ParamParentCampaignNot:
-		return named(text(plain.rows[0], "parent_campaign"))
-	case profile.ParamWindowStart:
-		return []string{windowValue(op, "2999-12-31")}
-	case profile.ParamWindowEnd:
-		return []string{windowValue(op, "1971-01-01")}
-	case profile.ParamStartingAfter:
-		return named(plain.cursor)
-	case profile.ParamInterestStatus:
-		return []string{"positive", "negative"}
-	case profile.ParamSkipSpamAssassin:
-		return shown("spam_assassin_report")
-	case profile.ParamSkipBlacklist:
-		return shown("blacklist_report")
-	default: // a boolean
-		return []string{"true", "false"}
+	case spec.Exclude:
+		return known(text(plain.rows[0], f.Fields[0]))
+	case spec.From:
+		return []string{late + midnight}
+	case spec.FromDay:
+		return []string{late}
+	case spec.Until:
+		return []string{early + midnight}
+	case spec.UntilDay:
+		return []string{early}
 	}
+	if f.Values != nil {
+		return f.Values
+	}
+	return []string{uuid.NewString()}
 }
 
-// windowValue returns a day in the format of the operation's window: a date for
-// webhook events, a timestamp for reports.
-func windowValue(op spec.Operation, day string) string {
-	if op.ID == spec.ListWebhookEvents {
-		return day
+// midnight follows a day in a timestamp.
+const midnight = "T00:00:00.000Z"
+
+// known returns the value; none if it is empty.
+func known(value string) []string {
+	if value == "" {
+		return nil
 	}
-	return day + "T00:00:00.000Z"
+	return []string{value}
 }
 
 // heeds reports whether the parameter changes the page, or whether the server surely

@@ -1,5 +1,6 @@
 // Package derive generates files from the OpenAPI document, as kin-openapi
-// loads it: draft-07 JSON Schemas and the field table of the package spec.
+// loads it: draft-07 JSON Schemas, and the tables of operations and fields of the package
+// spec.
 //
 // The output depends on the document alone. A keyword that the package does not
 // know is an error: ignoring it would leave a rule unchecked. The package
@@ -33,11 +34,15 @@ func Files(source []byte) (map[string][]byte, error) {
 	if files["spec/fields_gen.go"], err = doc.fieldTable(); err != nil {
 		return nil, err
 	}
+	if files["spec/operations_gen.go"], err = operationTable(doc.loaded); err != nil {
+		return nil, err
+	}
 	return files, nil
 }
 
 // document is a loaded and checked OpenAPI 3.0 document.
 type document struct {
+	loaded     *openapi3.T
 	components []named // components.schemas
 	// responses and requests hold the names of the components that a response
 	// or a request uses, directly or through other components.
@@ -61,7 +66,7 @@ func load(source []byte) (*document, error) {
 	if loaded.Components == nil || len(loaded.Components.Schemas) == 0 {
 		return nil, fmt.Errorf("components.schemas is empty")
 	}
-	doc := &document{components: inOrder(loaded.Components.Schemas), responses: map[string]bool{}, requests: map[string]bool{}}
+	doc := &document{loaded: loaded, components: inOrder(loaded.Components.Schemas), responses: map[string]bool{}, requests: map[string]bool{}}
 	checked := checker{}
 	for _, s := range doc.components {
 		if err := checked.schema("components.schemas."+s.name, s.SchemaRef); err != nil {

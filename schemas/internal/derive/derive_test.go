@@ -15,6 +15,8 @@ paths:
   /things:
     post:
       operationId: things.create
+      tags: [Things]
+      summary: Create a thing
       requestBody:
         content:
           application/json:
@@ -88,8 +90,8 @@ func TestJSONSchemaVariants(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, text)
 		}
 	}
-	if len(files) != len(want)+1 {
-		t.Errorf("%d files, want the schemas of what is used and the field table", len(files))
+	if len(files) != len(want)+2 {
+		t.Errorf("%d files, want the schemas of what is used, and the tables of operations and fields", len(files))
 	}
 }
 
@@ -130,6 +132,70 @@ func TestFieldTable(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// listOf is a document with a list of things that has the query parameter, and a get.
+func listOf(parameter string) []byte {
+	const answer = "responses: {'200': {description: d, content: {application/json: {schema: "
+	return []byte(`
+openapi: 3.0.3
+info: {title: t, version: '1'}
+paths:
+  /things:
+    get:
+      operationId: lead-things.list
+      tags: [Things]
+      summary: List things
+      x-scopes: ['things:read', 'all:all']
+      x-cursor: free
+      parameters: [` + parameter + `]
+      ` + answer + `{type: object, required: [items], properties: {items: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}}}}
+  /options: {get: {operationId: options.list, x-shape-not-shown: true, ` + answer + `{}}}}}}}
+  /things/{id}:
+    get:
+      operationId: things.get
+      x-name: GetThing
+      tags: [Things]
+      summary: Get a thing
+      parameters: [{name: id, in: path, required: true, schema: {type: string}, x-names: thing}]
+      ` + answer + `{$ref: '#/components/schemas/Thing'}}}}}
+components:
+  schemas:
+    Thing: {x-resource: true, type: object, required: [owner], properties: {owner: {type: string, x-owner: true}}}
+`)
+}
+
+func TestOperationTable(t *testing.T) {
+	files, err := Files(listOf(`{name: on, in: query, schema: {type: boolean}, x-name-not-shown: true, x-filter: [{key: lit, kind: exact, word: LIT, fields: [on]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(string(files["spec/operations_gen.go"])), " ")
+	for _, want := range []string{
+		`ListLeadThings = "lead-things.list" GetThing = "things.get" )`,
+		`{ID: "lead-things.list", Method: "GET", Path: "/things", Section: "Things", Summary: "list things", Scope: Scope{Resource: "things", Action: "read"}, Answer: Page, Resource: "Thing", Cursor: "free",`,
+		`Query: []Parameter{{Key: "lit", Name: "on", NotShown: true, Values: []string{"true", "false"}}},`,
+		`Filters: []Filter{{Key: "lit", Name: "on", Kind: "exact", Word: "LIT", Fields: []string{"on"}, Values: []string{"true", "false"}}}, Owner: []string{"owner"}},`,
+		`Names: []Named{{In: "path", Field: "id", Kind: "thing"}}},`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the table of operations lacks\n%s\nin\n%s", want, got)
+		}
+	}
+}
+
+func TestBadFilters(t *testing.T) {
+	for filter, want := range map[string]string{
+		`{kind: near, word: W, fields: [a]}`:            "one kind of search, exact",
+		`{kind: exact, word: W}`:                        "it needs word, fields",
+		`{kind: exact, word: W, fields: [a], wrong: b}`: `unknown field "wrong"`,
+		`[{kind: exact, fields: [a]}]`:                  "it needs word, fields",
+	} {
+		_, err := Files(listOf(`{name: on, in: query, schema: {type: boolean}, x-filter: ` + filter + `}`))
+		if err == nil || !strings.Contains(err.Error(), "lead-things.list: on: x-filter: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v; want %q", filter, err, want)
+		}
 	}
 }
 

@@ -213,7 +213,7 @@ func known(keyword string, s *openapi3.SchemaRef) error {
 	case "pattern":
 		_, err := regexp.Compile(s.Value.Pattern)
 		return err
-	case "x-resource", "x-conditional", "x-conditional-refs", "x-words", "x-enum":
+	case "x-resource", "x-conditional", "x-conditional-refs", "x-words", "x-enum", "x-owner", "x-names":
 		return extensionTypes(s.Value.Extensions)
 	}
 	return fmt.Errorf("unknown keyword %q; add its meaning to schemas/internal/derive", keyword)
@@ -255,9 +255,9 @@ func extensionTypes(extensions map[string]any) error {
 	for name, value := range extensions {
 		ok := true
 		switch name {
-		case "x-resource":
+		case "x-resource", "x-owner":
 			_, ok = value.(bool)
-		case "x-conditional", "x-words":
+		case "x-conditional", "x-words", "x-names":
 			_, ok = value.(string)
 		case "x-conditional-refs":
 			_, ok = value.(map[string]any)

@@ -44,10 +44,12 @@ func (s Step) simpler() []Step {
 		changed.Create = fields
 		all = append(all, changed)
 	}
-	for _, query := range simplerQueries(s) {
-		changed := s
-		changed.Query = query
-		all = append(all, changed)
+	if s.Do == List {
+		for _, query := range SimplerQueries(s.Query) {
+			changed := s
+			changed.Query = query
+			all = append(all, changed)
+		}
 	}
 	for _, number := range []func(*Step) *int{
 		func(s *Step) *int { return &s.Test }, func(s *Step) *int { return &s.Row }, func(s *Step) *int { return &s.To },
@@ -74,11 +76,39 @@ func (s Step) simpler() []Step {
 	return all
 }
 
-func simplerQueries(s Step) []oracle.Query {
-	if s.Do != List {
-		return nil
+// SimplerQueries returns queries that are simpler than this one in one respect, the simplest
+// first: without parameters, with fewer pages, or with pages of one size.
+func SimplerQueries(q oracle.Query) []oracle.Query {
+	var all []oracle.Query
+	add := func(change func(*oracle.Query)) {
+		changed := q
+		change(&changed)
+		all = append(all, changed)
 	}
-	return s.Query.Simpler()
+	if len(q.Parameters) > 1 {
+		add(func(c *oracle.Query) { c.Parameters = nil })
+	}
+	for _, parameter := range slices.Sorted(maps.Keys(q.Parameters)) {
+		add(func(c *oracle.Query) {
+			c.Parameters = maps.Clone(q.Parameters)
+			delete(c.Parameters, parameter)
+			if len(c.Parameters) == 0 {
+				c.Parameters = nil
+			}
+		})
+	}
+	for pages := 1; pages < q.Pages; pages *= 2 {
+		add(func(c *oracle.Query) { c.Pages = pages })
+	}
+	if q.Pages > 2 {
+		add(func(c *oracle.Query) { c.Pages = q.Pages - 1 })
+	}
+	if len(q.Sizes) > 1 {
+		for i := range q.Sizes {
+			add(func(c *oracle.Query) { c.Sizes = q.Sizes[i : i+1] })
+		}
+	}
+	return all
 }
 
 // simplerFields returns creations that send less.

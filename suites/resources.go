@@ -1,0 +1,55 @@
+package suites
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// resources judges what each list shows, and each get of a row that has no rules of its own.
+func resources() {
+	for _, op := range spec.Operations() {
+		Describe(op.ID, func() {
+			switch {
+			case op.Answer == spec.Page:
+				documentedShape(readEachWay)
+			case op.Answer == spec.Array:
+				documentedShape(readInEachWorkspace)
+				It("shows each row once", Requires(spec.ListRowsOnce), showsEachRowOnce)
+			case spec.Has(spec.StateGetList.On(op.ID)) && op.ID != spec.GetPlacementTest:
+				documentedShape(getEachRow)
+				It("shows a row as the list does", Requires(spec.StateGetList), getLikeList)
+			}
+		})
+	}
+}
+
+// readInEachWorkspace sends the request some times, and once in each other workspace: one may
+// have no rows.
+func readInEachWorkspace(api *API) {
+	for range 3 {
+		api.Do(api.Request())
+	}
+	for _, role := range api.rolesThatRead() {
+		api.Do(api.As(role, api.Operation().ID))
+	}
+}
+
+// getEachRow gets some rows of the list, among them one with each field that any has.
+func getEachRow(api *API) {
+	get := api.As(dataset.Main, api.Operation().ID)
+	list, _ := get.Operation.List()
+	api.validForEach(sampleOf(list.Resource, api.Sample(api.As(dataset.Main, list.ID)).ByKey(), handful), get.WithID)
+}
+
+func showsEachRowOnce(api *API) {
+	list := api.read(api.Request())
+	if !list.Complete() {
+		api.NotAssessed("%s from %s", list.Last().shortfall(), list.List.Operation.ID)
+	}
+	if len(list.Rows()) < 2 {
+		api.NotAssessed("at least two rows in %s", list.List.Operation.ID)
+	}
+	api.Expect(list).To(ShowEveryRowOnce())
+}
