@@ -4,8 +4,12 @@
 //
 // A Defect breaks one requirement on one operation and nothing else. A Quirk is
 // legal: it names the sentence, or the open point of the specification, that
-// allows it. Both are deterministic. Most defects are generated from the
-// OpenAPI document and the catalogue; the others are hand-written.
+// allows it. Both are deterministic.
+//
+// A fault consists of rules: on an occasion (occasions.go) a verb (verbs.go)
+// changes the exchange. Lists are served by one model (lists.go). The other files
+// are tables of what real servers get wrong (defects) or do differently (quirks);
+// many rows come from the OpenAPI document and the catalogue.
 //
 // The package judges nothing: it must not import suites, judge or reports.
 package faults
@@ -13,6 +17,7 @@ package faults
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -50,6 +55,74 @@ type Target struct {
 	Seed uint64
 }
 
+// Defects returns every defect, in the order of the catalogue's groups.
+func Defects() []Defect {
+	return slices.Concat(
+		statusDefects(),
+		shapeDefects(),
+		errorDefects(),
+		keyDefects(),
+		scopeDefects(),
+		pageDefects(),
+		filterDefects(),
+		queryDefects(),
+		requestDefects(),
+		creationDefects(),
+		deletionDefects(),
+		moveDefects(),
+		eventDefects(),
+		isolationDefects(),
+		optionsDefects(),
+		rateDefects(),
+	)
+}
+
+// Quirks returns every quirk, the outermost first: bytes, refusals, values,
+// then rows. Applied in this order they do not interfere.
+func Quirks() []Quirk {
+	return slices.Concat(
+		wireQuirks(),
+		throttleQuirks(),
+		refusalQuirks(),
+		fieldQuirks(),
+		valueQuirks(),
+		precedenceQuirks(),
+		writeQuirks(),
+		lateQuirks(),
+		queryQuirks(),
+		pageQuirks(),
+		searchQuirks(),
+	)
+}
+
+// defect is a row of the tables of defects. A rule that names no operation is for
+// the operation that the defect breaks.
+func defect(requirement spec.ID, operation, id, doc string, rules ...rule) Defect {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		if rules[i].operation == "" {
+			rules[i].operation = operation
+		}
+	}
+	return Defect{ID: operation + "/" + slug(id), Breaks: requirement.On(operation), Doc: doc, Apply: apply(rules...)}
+}
+
+// onEach returns a defect for each operation that the catalogue binds to the requirement.
+func onEach(requirement spec.ID, id, doc string, rules ...rule) []Defect {
+	var defects []Defect
+	for _, op := range requirement.Operations() {
+		defects = append(defects, defect(requirement, op.ID, id, doc, rules...))
+	}
+	return defects
+}
+
+// slug turns words into a part of an id.
+func slug(words string) string {
+	return strings.Trim(strings.Join(strings.FieldsFunc(strings.ToLower(words), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), "-"), "-")
+}
+
 // key returns the token of the role's all:all key. It panics if the profile has
 // none.
 func (a *Target) key(role string) string {
@@ -70,28 +143,12 @@ func (a *Target) keyOf(r Request) (profile.Key, bool) {
 	return a.Profile.Keys[i], true
 }
 
-// Defects returns every defect, in the order of the catalogue's groups.
-func Defects() []Defect {
-	all := slices.Concat(
-		servedDefects(),
-		statusDefects(),
-		shapeDefects(),
-		echoDefects(),
-		errorDefects(),
-		keyDefects(),
-		billingDefects(),
-		optionalPartDefects(),
-		pageDefects(),
-		filterDefects(),
-		queryDefects(),
-		requestDefects(),
-		stateDefects(),
-		documentDefects(),
-		eventDefects(),
-		isolationDefects(),
-		effectDefects(),
-		optionsDefects(),
-		rateDefects(),
-	)
-	return append(all, lateDefects(all)...)
+// parameter returns the target's name of a query parameter, by its key. It panics if the
+// profile does not name it.
+func (a *Target) parameter(operation, key string) string {
+	name, ok := a.Profile.Parameter(operation, key)
+	if !ok {
+		panic("faults: the profile does not name the parameter " + key + " of " + operation)
+	}
+	return name
 }

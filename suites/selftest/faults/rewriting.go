@@ -8,40 +8,32 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// rewriting rewrites the JSON of answers that fit. row says what becomes of a resource in a
-// 200 answer, by its operation and its value alone; rest what becomes of all else, in which
-// the resources are json.RawMessage already.
-func rewriting(fits func(Request, Response) bool, row func(operation string, value any) []byte, rest func(value any) []byte) Middleware {
-	return func(next Handler) Handler {
-		var rows rowsOnce
-		return onAll(func(r Request, answer Response) Response {
-			if !fits(r, answer) {
-				return answer
-			}
-			if answer.Status == http.StatusOK {
-				answer.Body = rows.rewrite(spec.MustOperation(r.Operation), answer.Body, row, rest)
-			} else if value, ok := decode(answer.Body); ok {
-				answer.Body = rest(value)
-			}
-			return answer
-		})(next)
+// rewriting rewrites the JSON of an answer. row says what becomes of a resource in a 200
+// answer, by its operation and its value alone; rest what becomes of all else, in which the
+// resources are json.RawMessage already. A fault has one such verb at most.
+func rewriting(row func(operation string, value any) []byte, rest func(value any) []byte) verb {
+	return func(x *exchange) {
+		if !x.forward() {
+			return
+		}
+		if x.answer.Status == http.StatusOK {
+			x.answer.Body = x.memory.rewritten.rewrite(spec.MustOperation(x.Operation), x.answer.Body, row, rest)
+		} else if value, ok := decode(x.answer.Body); ok {
+			x.answer.Body = rest(value)
+		}
 	}
 }
 
-func anyAnswer(Request, Response) bool { return true }
-
-// onResource changes every resource of a kind, "" for any, in all 200 answers, by its
-// operation and its value alone.
-func onResource(resource string, change func(operation string, row map[string]any)) Middleware {
-	fits := func(r Request, answer Response) bool {
-		return answer.Status == http.StatusOK && (resource == "" || spec.MustOperation(r.Operation).Resource == resource)
-	}
-	return rewriting(fits, func(operation string, value any) []byte {
-		if row, ok := value.(map[string]any); ok {
-			change(operation, row)
-		}
-		return encode(value)
-	}, encode)
+// resources changes every resource of a kind, "" for any, in 200 answers, by its operation
+// and its value alone.
+func resources(kind string, change func(operation string, row map[string]any)) rule {
+	return when(all(served, func(x *exchange) bool { return kind == "" || spec.MustOperation(x.Operation).Resource == kind }),
+		rewriting(func(operation string, value any) []byte {
+			if row, ok := value.(map[string]any); ok {
+				change(operation, row)
+			}
+			return encode(value)
+		}, encode))
 }
 
 // rowsOnce rewrites each row once and keeps what became of it: lists show the same rows

@@ -1,0 +1,3 @@
+package faults
+
+func creationDefects() []Defect { return nil }

@@ -1,0 +1,3 @@
+package faults
+
+func deletionDefects() []Defect { return nil }

@@ -1,0 +1,3 @@
+package faults
+
+func eventDefects() []Defect { return nil }

@@ -1,0 +1,3 @@
+package faults
+
+func isolationDefects() []Defect { return nil }

@@ -1,0 +1,3 @@
+package faults
+
+func moveDefects() []Defect { return nil }

@@ -1,0 +1,3 @@
+package faults
+
+func optionsDefects() []Defect { return nil }

@@ -1,0 +1,3 @@
+package faults
+
+func fieldQuirks() []Quirk { return nil }

@@ -1,0 +1,3 @@
+package faults
+
+func lateQuirks() []Quirk { return nil }

@@ -1,0 +1,3 @@
+package faults
+
+func precedenceQuirks() []Quirk { return nil }

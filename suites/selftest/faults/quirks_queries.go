@@ -1,0 +1,3 @@
+package faults
+
+func queryQuirks() []Quirk { return nil }

@@ -1,0 +1,5 @@
+package faults
+
+func throttleQuirks() []Quirk { return nil }
+
+func refusalQuirks() []Quirk { return nil }

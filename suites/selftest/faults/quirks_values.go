@@ -1,0 +1,3 @@
+package faults
+
+func valueQuirks() []Quirk { return nil }
