@@ -1,3 +1,6 @@
 package faults
 
 func creationDefects() []Defect { return nil }
+
+// withMetadata is the query parameter that requests metadata.
+const withMetadata = "with_metadata"

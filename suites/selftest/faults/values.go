@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -112,4 +113,13 @@ func equal(want any) func(any) bool {
 func isUUID(text string) bool {
 	_, err := uuid.Parse(text)
 	return err == nil && len(text) == 36
+}
+
+// hourLater returns the timestamp one hour late.
+func hourLater(s string) string {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return s
+	}
+	return written(t.Add(time.Hour))
 }
