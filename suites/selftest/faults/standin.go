@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strings"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -83,7 +84,7 @@ func (x *exchange) names() string {
 // owns reports whether the role's workspace has the resource that the request is about.
 func (x *exchange) owns(role string) bool {
 	w := x.Profile.Workspaces[role]
-	if slices.Contains(slices.Concat(w.Campaigns, w.Leads), x.names()) {
+	if slices.ContainsFunc(slices.Concat(w.Campaigns, w.Leads), func(id string) bool { return strings.EqualFold(id, x.names()) }) {
 		return true
 	}
 	if listOf(x.Operation) == "" {
