@@ -194,7 +194,7 @@ var textClasses = []textClass{
 	{"tag", "the tag of a line break", "<br/>", replacing("<br/>", "<br>")},
 	{"placeholder", "a placeholder", "{{", replacing("{{", "{")},
 	{"plus", "a plus sign", "+", replacing("+", " ")},
-	{"right-to-left", "letters from right to left", "ש", replacing("ש", "?")},
+	{"right-to-left", "letters from right to left", "ע", replacing("ע", "?")},
 	{"emoji", "a character beyond U+FFFF", "🚀", replacing("🚀", "?")},
 }
 
