@@ -2,6 +2,8 @@ package faults
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,4 +124,20 @@ func hourLater(s string) string {
 		return s
 	}
 	return written(t.Add(time.Hour))
+}
+
+// asFloat returns a number of JSON or YAML.
+func asFloat(v any) float64 {
+	number, _ := strconv.ParseFloat(fmt.Sprint(v), 64)
+	return number
+}
+
+func sortedKeys[V any](object map[string]V) []string { return slices.Sorted(maps.Keys(object)) }
+
+// must panics on an error in data that is part of the program and tested.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
