@@ -10,24 +10,19 @@ import (
 // adminDefects make moves with a key that has no right to move, or between workspaces of
 // different admin workspaces (Authentication, rule 4).
 func adminDefects() []Defect {
-	var defects []Defect
-	add := func(breaks spec.ID, id, doc string, rules ...rule) {
-		defects = append(defects, defect(breaks, spec.MoveAccounts, id, doc, rules...))
+	moves := func(breaks spec.ID, id, who string, by occasion) []Defect {
+		return append(mishandled(breaks, id, who, by, success, 500),
+			onEach(breaks, id+"-refused-but-moved", "refuses "+who+" but moves the accounts", movedAnyway(by, 403)...)...)
 	}
-	mistakes := func(breaks spec.ID, id, what string, by occasion) {
-		add(breaks, id+"-told-success", "reports success for "+what+" without acting", when(by, success))
-		add(breaks, id+"-500", "answers 500 to "+what, when(by, refuse(500)))
-		add(breaks, id+"-refused-but-moved", "refuses "+what+" but makes it", movedAnyway(by, 403)...)
-	}
-	mistakes(spec.AdminKey, "stranger-key", "a move with the key of an unrelated workspace", asks(dataset.Second))
-	add(spec.AdminKey, "sub-workspace-served", "lets every workspace of an admin workspace move accounts", when(either(asks(dataset.SubA), asks(dataset.SubB)), allow))
-	mistakes(spec.AdminSame, "destination-outside", "a move into a workspace of another admin workspace", across("destination_workspace_id", true))
-	add(spec.AdminSame, "source-outside-told-success", "reports success for a move out of a workspace of another admin workspace", when(across("source_workspace_id", true), success))
-	add(spec.AdminSame, "destination-unknown-told-success", "reports success for a move to nowhere", when(across("destination_workspace_id", false), success))
-	add(spec.AdminSame, "source-unknown-told-success", "reports success for a move from nowhere", when(across("source_workspace_id", false), success))
-	mistakes(spec.IsolationAccounts, "other-admin-key", "a move with the key of another admin workspace", asks(dataset.OutsiderAdmin))
-	add(spec.IsolationAccounts, "other-admin-key-served", "lets every admin workspace move all accounts", when(asks(dataset.OutsiderAdmin), allow))
-	return defects
+	return slices.Concat(
+		moves(spec.AdminKey, "stranger-key", "the key of an unrelated workspace", asks(dataset.Second)),
+		onEach(spec.AdminKey, "sub-workspace-served", "lets the workspaces of an admin workspace move accounts", when(either(asks(dataset.SubA), asks(dataset.SubB)), allow)),
+		moves(spec.AdminSame, "destination-outside", "a destination below another admin workspace", across("destination_workspace_id", true)),
+		mishandled(spec.AdminSame, "source-outside", "a source below another admin workspace", across("source_workspace_id", true), success),
+		mishandled(spec.AdminSame, "destination-unknown", "a destination that does not exist", across("destination_workspace_id", false), success),
+		mishandled(spec.AdminSame, "source-unknown", "a source that does not exist", across("source_workspace_id", false), success),
+		moves(spec.IsolationAccounts, "other-admin-key", "the key of another admin workspace", asks(dataset.OutsiderAdmin)),
+	)
 }
 
 // across is a move by the admin workspace whose field names a workspace that is not below it:

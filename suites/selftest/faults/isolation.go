@@ -15,45 +15,26 @@ func isolationDefects() []Defect {
 	foreign := all(asks(dataset.Main), ownedBy(dataset.Second))
 	unrelated := all(asks(dataset.Outsider), ownedBy(dataset.Main))
 	upperCase := func(x *exchange) bool { return x.names() != strings.ToLower(x.names()) }
-	foreignSubsequence := namesForeign("subsequence_id", func(w profile.Workspace) []string { return w.Subsequences })
-	foreignCampaign := namesForeign("campaign_id", func(w profile.Workspace) []string { return w.Campaigns })
 	second := func(x *exchange) string { return x.Profile.Workspaces[dataset.Second].ID }
 	nobody := func(x *exchange) string { return anotherID(x.home().ID) }
-	defects := slices.Concat(
-		onEach(spec.IsolationOwner, "owned-by-another", "names another workspace as the owner", when(served, owned(eachRow, second))),
-		onEach(spec.IsolationOwner, "owned-by-nobody", "names a workspace that does not exist as the owner", when(served, owned(eachRow, nobody))),
-		onLists(spec.IsolationOwner, "last-row-owned-by-another", "names another workspace as the owner of the last row", when(noCursor, owned(lastRow, second))),
-		onEach(spec.IsolationID, "serves-foreign-id", "serves another workspace's resource", when(foreign, standIn(dataset.Second))),
-		onEach(spec.IsolationID, "serves-foreign-id-in-upper-case", "serves it if the id has upper case letters", when(all(upperCase, foreign), standIn(dataset.Second))),
-		onEach(spec.IsolationID, "500-for-foreign-id", "answers 500 for it", when(foreign, refuse(500))),
-		onEach(spec.IsolationID, "serves-unrelated-workspace", "serves a workspace below another admin workspace, too", when(unrelated, standIn(dataset.Main))),
-		[]Defect{
-			defect(spec.IsolationID, spec.GetPlacementTest, "serves-foreign-id-with-metadata", "serves another workspace's test with its metadata",
-				when(all(has("with_metadata"), foreign), standIn(dataset.Second))),
-			defect(spec.IsolationSubsequence, spec.MoveLead, "to-foreign-subsequence", "moves a lead to another workspace's subsequence",
-				when(foreignSubsequence, standIn(dataset.Main))),
-			defect(spec.IsolationSubsequence, spec.MoveLead, "500-for-foreign-subsequence", "answers 500 for another workspace's subsequence",
-				when(foreignSubsequence, refuse(500))),
-			defect(spec.IsolationCreate, spec.CreatePlacementTest, "in-another-workspace", "creates a test of the second workspace in the main one",
-				when(asks(dataset.Second), then(withKey(dataset.Main), owned(eachRow, second)))),
-			defect(spec.IsolationCreate, spec.CreatePlacementTest, "for-a-foreign-campaign", "creates a test for a campaign of another workspace",
-				when(foreignCampaign, put("campaign_id", func(x *exchange, _ any) any { return first(campaigns(x)) }))),
-		},
-	)
-	// The row names the workspace that sees it as its owner, so that only a comparison of the
-	// lists of these two reveals it.
-	for _, l := range []struct {
-		id, from, to string
-		page         occasion
-	}{
-		{"first-page-leaks-a-row", dataset.Second, dataset.Main, firstPage},
-		{"last-page-leaks-a-row", dataset.Second, dataset.Main, noCursor},
-		{"leaks-a-row-to-another", dataset.Main, dataset.Second, noCursor},
-		{"leaks-a-row-to-sub-workspace", dataset.Main, dataset.SubA, noCursor},
-		{"leaks-a-row-of-sub-workspace", dataset.Outsider, dataset.Second, noCursor},
-	} {
-		defects = append(defects, onEach(spec.IsolationList, l.id, "shows a row of "+l.from+" in the list of "+l.to, when(all(asks(l.to), l.page), leak(l.from)))...)
+	leaks := func(from, to string) []Defect {
+		return onEach(spec.IsolationList, "leaks "+from+" to "+to, "shows a row of "+from+" in the list of "+to, when(all(asks(to), noCursor), leak(from)))
 	}
+	defects := slices.Concat(
+		leaks(dataset.Second, dataset.Main), leaks(dataset.Main, dataset.Second), leaks(dataset.Main, dataset.SubA), leaks(dataset.Outsider, dataset.Second),
+		onEach(spec.IsolationOwner, "owned-by-nobody", "names a workspace that does not exist as the owner", when(served, owned(eachRow, nobody))),
+		onEach(spec.IsolationOwner, "last-row-owned-by-another", "names another workspace as the owner of the last row", when(noCursor, owned(lastRow, second))),
+		mishandled(spec.IsolationID, "foreign-id", "another workspace's id", foreign, standIn(dataset.Second), 500),
+		onEach(spec.IsolationID, "foreign-id-in-upper-case-served", "serves it in upper case letters", when(all(upperCase, foreign), standIn(dataset.Second))),
+		onEach(spec.IsolationID, "unrelated-workspace-served", "serves the main workspace's resource to an unrelated one", when(unrelated, standIn(dataset.Main))),
+		mishandled(spec.IsolationSubsequence, "foreign-subsequence", "another workspace's subsequence", namesForeign("subsequence_id"), standIn(dataset.Main), 500),
+		onEach(spec.IsolationCreate, "in-another-workspace", "creates a test of the second workspace in the main one",
+			when(asks(dataset.Second), then(withKey(dataset.Main), owned(eachRow, second)))),
+		onEach(spec.IsolationCreate, "foreign-campaign-taken", "creates a test for a campaign of another workspace",
+			when(namesForeign("campaign_id"), put("campaign_id", func(x *exchange, _ any) any { return first(campaigns(x)) }))),
+		[]Defect{defect(spec.IsolationID, spec.GetPlacementTest, "foreign-id-served-with-metadata", "serves another workspace's test with its metadata",
+			when(all(has("with_metadata"), foreign), standIn(dataset.Second)))},
+	)
 	for _, f := range filterTable {
 		defects = append(defects, defect(spec.IsolationFilter, f.operation, f.name()+"-reaches-another", "also finds a row of another workspace by "+f.field,
 			when(all(asks(dataset.Main), f.set, noCursor), leak(dataset.Second))))
@@ -74,10 +55,12 @@ func isolationDefects() []Defect {
 // ownedBy is a request for a resource of the role's workspace.
 func ownedBy(role string) occasion { return func(x *exchange) bool { return x.owns(role) } }
 
-// namesForeign is a request of the main workspace whose body names one of the second one's ids.
-func namesForeign(field string, ids func(profile.Workspace) []string) occasion {
+// namesForeign is a request of the main workspace whose body names something of the second one.
+func namesForeign(field string) occasion {
 	return func(x *exchange) bool {
-		return asks(dataset.Main)(x) && slices.Contains(ids(x.Profile.Workspaces[dataset.Second]), textOf(x.sent(), field))
+		return asks(dataset.Main)(x) && slices.ContainsFunc(x.Profile.Workspaces[dataset.Second].Entries(), func(e profile.Entry) bool {
+			return slices.Contains(e.IDs, textOf(x.sent(), field))
+		})
 	}
 }
 
@@ -86,7 +69,8 @@ func owned(choose choice, workspace func(x *exchange) string) verb {
 	return rows(choose, func(x *exchange, row map[string]any) { claim(x.Operation, row, workspace(x)) })
 }
 
-// leak adds a row to a page that the role's workspace would see.
+// leak adds a row to a page that the role's workspace would see. The row names the workspace
+// that asks as its owner, so that only a comparison with the list of the other reveals it.
 func leak(from string) verb {
 	return items(func(x *exchange, items []any) []any {
 		r := x.withToken(x.key(from))
