@@ -10,19 +10,18 @@ import (
 // adminDefects make moves with a key that has no right to move, or between workspaces of
 // different admin workspaces (Authentication, rule 4).
 func adminDefects() []Defect {
-	moves := func(breaks spec.ID, id, who string, by occasion) []Defect {
-		return append(mishandled(breaks, id, who, by, success, 500),
-			onEach(breaks, id+"-refused-but-moved", "refuses "+who+" but moves the accounts", movedAnyway(by, 403)...)...)
+	outside := kind{spec.AdminSame, "source-outside", "a source below another admin workspace", across("source_workspace_id", true), success, 500}
+	defects := mishandled(outside)
+	for _, k := range []kind{
+		{spec.AdminKey, "stranger-key", "the key of an unrelated workspace", asks(dataset.Second), success, 500},
+		{spec.AdminKey, "sub-workspace-key", "the key of a sub-workspace", either(asks(dataset.SubA), asks(dataset.SubB)), allow, 500},
+		{spec.AdminSame, "destination-outside", "a destination below another admin workspace", across("destination_workspace_id", true), success, 500},
+		{spec.AdminSame, "destination-unknown", "a destination that does not exist", across("destination_workspace_id", false), success, 500},
+		{spec.IsolationAccounts, "other-admin-key", "the key of another admin workspace", asks(dataset.OutsiderAdmin), success, 500},
+	} {
+		defects = slices.Concat(defects, mishandled(k), onEach(k.breaks, k.id+"-refused-but-moved", "refuses "+k.who+" but moves the accounts", movedAnyway(k.fits, 403)...))
 	}
-	return slices.Concat(
-		moves(spec.AdminKey, "stranger-key", "the key of an unrelated workspace", asks(dataset.Second)),
-		onEach(spec.AdminKey, "sub-workspace-served", "lets the workspaces of an admin workspace move accounts", when(either(asks(dataset.SubA), asks(dataset.SubB)), allow)),
-		moves(spec.AdminSame, "destination-outside", "a destination below another admin workspace", across("destination_workspace_id", true)),
-		mishandled(spec.AdminSame, "source-outside", "a source below another admin workspace", across("source_workspace_id", true), success),
-		mishandled(spec.AdminSame, "destination-unknown", "a destination that does not exist", across("destination_workspace_id", false), success),
-		mishandled(spec.AdminSame, "source-unknown", "a source that does not exist", across("source_workspace_id", false), success),
-		moves(spec.IsolationAccounts, "other-admin-key", "the key of another admin workspace", asks(dataset.OutsiderAdmin)),
-	)
+	return defects
 }
 
 // across is a move by the admin workspace whose field names a workspace that is not below it:

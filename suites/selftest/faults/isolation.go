@@ -14,26 +14,30 @@ import (
 func isolationDefects() []Defect {
 	foreign := all(asks(dataset.Main), ownedBy(dataset.Second))
 	unrelated := all(asks(dataset.Outsider), ownedBy(dataset.Main))
-	upperCase := func(x *exchange) bool { return x.names() != strings.ToLower(x.names()) }
+	// A server may read a test with its metadata elsewhere, and compare ids as texts.
+	inOtherForm := func(x *exchange) bool {
+		if x.Operation == spec.GetPlacementTest {
+			return x.Query.Has("with_metadata")
+		}
+		return x.names() != strings.ToLower(x.names())
+	}
 	second := func(x *exchange) string { return x.Profile.Workspaces[dataset.Second].ID }
 	nobody := func(x *exchange) string { return anotherID(x.home().ID) }
 	leaks := func(from, to string) []Defect {
 		return onEach(spec.IsolationList, "leaks "+from+" to "+to, "shows a row of "+from+" in the list of "+to, when(all(asks(to), noCursor), leak(from)))
 	}
 	defects := slices.Concat(
-		leaks(dataset.Second, dataset.Main), leaks(dataset.Main, dataset.Second), leaks(dataset.Main, dataset.SubA), leaks(dataset.Outsider, dataset.Second),
-		onEach(spec.IsolationOwner, "owned-by-nobody", "names a workspace that does not exist as the owner", when(served, owned(eachRow, nobody))),
-		onEach(spec.IsolationOwner, "last-row-owned-by-another", "names another workspace as the owner of the last row", when(noCursor, owned(lastRow, second))),
-		mishandled(spec.IsolationID, "foreign-id", "another workspace's id", foreign, standIn(dataset.Second), 500),
-		onEach(spec.IsolationID, "foreign-id-in-upper-case-served", "serves it in upper case letters", when(all(upperCase, foreign), standIn(dataset.Second))),
-		onEach(spec.IsolationID, "unrelated-workspace-served", "serves the main workspace's resource to an unrelated one", when(unrelated, standIn(dataset.Main))),
-		mishandled(spec.IsolationSubsequence, "foreign-subsequence", "another workspace's subsequence", namesForeign("subsequence_id"), standIn(dataset.Main), 500),
+		leaks(dataset.Second, dataset.Main), leaks(dataset.Main, dataset.Second), leaks(dataset.Outsider, dataset.Second),
+		onEach(spec.IsolationOwner, "last-row-owned-by-another", "names another workspace as the owner of the last row", when(noCursor, owned(nobody))),
+		mishandled(
+			kind{spec.IsolationID, "foreign-id", "another workspace's id", foreign, standIn(dataset.Second), 500},
+			kind{spec.IsolationID, "main-id", "the main workspace's id for an unrelated workspace", unrelated, standIn(dataset.Main), 500},
+			kind{spec.IsolationSubsequence, "foreign-subsequence", "another workspace's subsequence", namesForeign("subsequence_id"), standIn(dataset.Main), 500}),
+		onEach(spec.IsolationID, "foreign-id-in-other-form-served", "serves it in upper case letters, or with metadata", when(all(inOtherForm, foreign), standIn(dataset.Second))),
 		onEach(spec.IsolationCreate, "in-another-workspace", "creates a test of the second workspace in the main one",
-			when(asks(dataset.Second), then(withKey(dataset.Main), owned(eachRow, second)))),
+			when(asks(dataset.Second), then(withKey(dataset.Main), owned(second)))),
 		onEach(spec.IsolationCreate, "foreign-campaign-taken", "creates a test for a campaign of another workspace",
 			when(namesForeign("campaign_id"), put("campaign_id", func(x *exchange, _ any) any { return first(campaigns(x)) }))),
-		[]Defect{defect(spec.IsolationID, spec.GetPlacementTest, "foreign-id-served-with-metadata", "serves another workspace's test with its metadata",
-			when(all(has("with_metadata"), foreign), standIn(dataset.Second)))},
 	)
 	for _, f := range filterTable {
 		defects = append(defects, defect(spec.IsolationFilter, f.operation, f.name()+"-reaches-another", "also finds a row of another workspace by "+f.field,
@@ -52,9 +56,6 @@ func isolationDefects() []Defect {
 	return defects
 }
 
-// ownedBy is a request for a resource of the role's workspace.
-func ownedBy(role string) occasion { return func(x *exchange) bool { return x.owns(role) } }
-
 // namesForeign is a request of the main workspace whose body names something of the second one.
 func namesForeign(field string) occasion {
 	return func(x *exchange) bool {
@@ -64,9 +65,9 @@ func namesForeign(field string) occasion {
 	}
 }
 
-// owned names a workspace as the owner of rows.
-func owned(choose choice, workspace func(x *exchange) string) verb {
-	return rows(choose, func(x *exchange, row map[string]any) { claim(x.Operation, row, workspace(x)) })
+// owned names a workspace as the owner of the last row.
+func owned(workspace func(x *exchange) string) verb {
+	return rows(lastRow, func(x *exchange, row map[string]any) { claim(x.Operation, row, workspace(x)) })
 }
 
 // leak adds a row to a page that the role's workspace would see. The row names the workspace
