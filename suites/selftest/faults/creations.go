@@ -96,30 +96,36 @@ var (
 	blanksJoined = ofText(func(s string) string { return regexp.MustCompile(" +").ReplaceAllString(s, " ") })
 )
 
+// way is a way to show a value wrongly.
+type way struct {
+	what string
+	of   func(any) any
+}
+
 // testFields lists the fields of the body that creates a test, with ways to show each wrongly.
 var testFields = []struct {
-	name  string
-	wrong []func(any) any
+	name string
+	ways []way
 }{
-	{"name", []func(any) any{cutShort, caseFlipped, blanksJoined}},
-	{"type", []func(any) any{another(numbers[:2]...)}},
-	{"sending_method", []func(any) any{another(numbers[:2]...)}},
-	{"email_subject", []func(any) any{cutShort, recoded}},
-	{"email_body", []func(any) any{ofText(html.EscapeString), ofText(func(s string) string { return strings.ReplaceAll(s, "\u2028", " ") })}},
-	{"emails", []func(any) any{firstLost, ofItems(func(items []any) []any { return items[:min(10, len(items))] })}},
-	{"delivery_mode", []func(any) any{another(numbers[:2]...), toNull}},
-	{"description", []func(any) any{recoded, leftOut}},
-	{"schedule", []func(any) any{inMember("timezone", another("Etc/GMT+12", "Asia/Tokyo")), inMember("days", constant(map[string]any{"3": true})),
-		inMember("timing", inMember("from", constant("09:31")))}},
-	{"campaign_id", []func(any) any{ofText(anotherID), toNull}},
-	{"test_code", []func(any) any{caseFlipped, ofText(func(s string) string { return strings.TrimLeft(s, "0") })}},
-	{"tags", []func(any) any{firstLost, toNull}},
-	{"text_only", []func(any) any{another(true, false), leftOut}},
-	{"recipients_labels", []func(any) any{firstLost, ofItems(func(items []any) []any { return append(items[:0:0], items[:min(1, len(items))]...) })}},
-	{"timestamp_next_run", []func(any) any{ofText(hourLater), toNull}},
-	{"automations", []func(any) any{firstLost, emptied}},
-	{"status", []func(any) any{another(numbers...), toNull}},
-	{"not_sending_status", []func(any) any{another("daily_limits_hit", "other"), leftOut}},
+	{"name", []way{{"cut short", cutShort}, {"in another case", caseFlipped}, {"with one blank for several", blanksJoined}}},
+	{"type", []way{{"with another value", another(numbers[:2]...)}}},
+	{"sending_method", []way{{"with another value", another(numbers[:2]...)}}},
+	{"email_subject", []way{{"cut short", cutShort}, {"in another encoding", recoded}}},
+	{"email_body", []way{{"with escaped markup", ofText(html.EscapeString)}, {"without line separators", ofText(replacing("\u2028", " "))}}},
+	{"emails", []way{{"without the first", firstLost}, {"without all but ten", ofItems(func(items []any) []any { return items[:min(10, len(items))] })}}},
+	{"delivery_mode", []way{{"with another value", another(numbers[:2]...)}, {"as null", toNull}}},
+	{"description", []way{{"in another encoding", recoded}, {"as absent", leftOut}}},
+	{"schedule", []way{{"in another timezone", inMember("timezone", another("Etc/GMT+12", "Asia/Tokyo"))}, {"on another day", inMember("days", constant(map[string]any{"3": true}))},
+		{"at another time", inMember("timing", inMember("from", constant("09:31")))}}},
+	{"campaign_id", []way{{"as another id", ofText(anotherID)}, {"as null", toNull}}},
+	{"test_code", []way{{"in another case", caseFlipped}, {"without leading zeros", ofText(func(s string) string { return strings.TrimLeft(s, "0") })}}},
+	{"tags", []way{{"without the first", firstLost}, {"as null", toNull}}},
+	{"text_only", []way{{"negated", another(true, false)}, {"as absent", leftOut}}},
+	{"recipients_labels", []way{{"without the first", firstLost}, {"without all but one", ofItems(func(items []any) []any { return items[:min(1, len(items))] })}}},
+	{"timestamp_next_run", []way{{"one hour late", ofText(hourLater)}, {"as null", toNull}}},
+	{"automations", []way{{"without the first", firstLost}, {"empty", emptied}}},
+	{"status", []way{{"with another value", another(numbers...)}, {"as null", toNull}}},
+	{"not_sending_status", []way{{"with another value", another("daily_limits_hit", "other")}, {"as absent", leftOut}}},
 }
 
 // storedDefects show a field of a created test wrongly in one of its views, hide every test
@@ -129,8 +135,8 @@ func storedDefects() []Defect {
 	for _, f := range testFields {
 		requirement := spec.StateCreate(f.name)
 		for _, view := range testViews {
-			for i, wrong := range f.wrong {
-				defects = append(defects, stored(view, f.name, "wrong "+string(rune('a'+i)), "wrongly", func(row map[string]any, _ any) { damage(row, f.name, wrong) }))
+			for _, wrong := range f.ways {
+				defects = append(defects, stored(view, f.name, wrong.what, wrong.what, func(row map[string]any, _ any) { damage(row, f.name, wrong.of) }))
 			}
 		}
 		if slices.Contains(spec.CreateOptional, f.name) { // with a required field that would be every test
@@ -292,7 +298,7 @@ func likenessDefects() []Defect {
 	}
 	var defects []Defect
 	for _, f := range testFields {
-		defects = append(defects, differs(f.name, f.wrong[0]))
+		defects = append(defects, differs(f.name, f.ways[0].of))
 	}
 	everyOther := thatFit(eachRow, func(row map[string]any) bool { id := textOf(row, "id"); return id != "" && id[len(id)-1]%2 == 0 })
 	return append(defects, differs("id", ofText(anotherID)), differs("recipients", ofItems(func(items []any) []any { return append(items, items...) })),
