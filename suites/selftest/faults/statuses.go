@@ -3,7 +3,6 @@ package faults
 import (
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -12,110 +11,125 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// statusDefects leave out operations, as partial servers do, and answer with a status that
-// the specification allows for no request.
-func statusDefects() []Defect {
-	page := plain(http.StatusNotFound, "text/html", "<!doctype html><title>Not Found</title><h1>Not Found</h1>")
-	defects := slices.Concat(
-		onEach(spec.Served, "unserved-404", "answers 404 to every request", when(always, refuse(http.StatusNotFound))),
-		onEach(spec.Served, "unserved-501", "answers 501 to every request", when(always, refuse(http.StatusNotImplemented))),
-		onEach(spec.Served, "unserved-page", "answers every request with a 404 page of HTML", when(always, reply(page))),
-		onEach(spec.StatusAllowed, "unknown-query-500", "answers 500 to an unknown query parameter", when(strayQuery, refuse(http.StatusInternalServerError))),
-		onEach(spec.StatusAllowed, "unknown-query-redirected", "redirects a request with an unknown query parameter to the URL without it", when(strayQuery, redirect)),
-	)
-	for _, op := range spec.Served.Operations() {
-		if op.ID != spec.DeleteSubsequence { // only a deletion would show it, and there are few subsequences to delete
-			defects = append(defects, defect(spec.Served, op.ID, "unserved-after-key", "checks the key of every request, and then answers 405",
-				on(anyPath, not(validKey), refuse(http.StatusUnauthorized)), when(always, refuse(http.StatusMethodNotAllowed))))
-		}
-		if len(filtersIn(op.ID)) > 0 && op.ID != spec.ListTagMappings { // no filter for tag mappings must find nothing
-			defects = append(defects, defect(spec.Status200, op.ID, "filter-without-rows-500", "answers 500 to a filter that selects nothing",
-				when(all(filtered, firstPage, emptyPage), refuse(http.StatusInternalServerError))))
-		}
-	}
-	isYoung := func(id string) string { return "young " + id }
-	return slices.Concat(defects, bodyCrashes(), queryCrashes(), []Defect{
-		defect(spec.Status200, spec.GetPlacementTest, "old-test-500", "answers 500 to a get of a test that was created long ago",
-			when(all(served, not(remembered(isYoung("")))), refuse(http.StatusInternalServerError)),
-			on(spec.CreatePlacementTest, always, remember(func(x *exchange) string { return isYoung(textOf(x.body(), "id")) }, func(*exchange) any { return true }))),
-		defect(spec.Status200, spec.ListLeadLabels, "closes-with-limit", "closes the connection without a response to a list with a limit",
-			when(all(has("limit"), served), hangUp)),
-		defect(spec.Status200, spec.CreatePlacementTest, "closes-paused", "closes the connection without a response after the creation of a paused test",
-			when(all(sends("status", equal(2)), served), hangUp)),
-	})
+// mistake is a row of a table of defects. Its words complete "the server …" and make its id.
+type mistake struct {
+	words string
+	when  occasion
+	do    verb
 }
 
-// hangUp ends the connection without a response, as a server does whose handler crashed.
-func hangUp(x *exchange) { x.err = io.ErrUnexpectedEOF }
+// mistakes are the rows that break one requirement.
+type mistakes struct {
+	breaks spec.ID
+	rows   []mistake
+}
 
-// bodyCrashes answer 500 to a value in the body that a server may refuse.
-func bodyCrashes() []Defect {
-	twice := func(value any) bool {
-		items, _ := value.([]any)
-		return len(items) > 1 && slices.ContainsFunc(items[1:], equal(items[0]))
-	}
-	blank := textThat(func(s string) bool { return s != "" && strings.Trim(s, " ") == "" })
-	control := textThat(func(s string) bool { return strings.Contains(s, "\x00") })
+// onAll returns a defect for each row and each operation of its requirement. The rules are for
+// requests of the given operation; "" is that of the defect.
+func onAll(operation string, tables []mistakes) []Defect {
 	var defects []Defect
-	for _, v := range []struct {
-		breaks                     spec.ID
-		operation, field, id, what string
-		fits                       func(any) bool
-	}{
-		{spec.StateCreate("description"), spec.CreatePlacementTest, "description", "blank", "blanks", blank},
-		{spec.StateCreate("test_code"), spec.CreatePlacementTest, "test_code", "empty", "an empty text", equal("")},
-		{spec.StateCreate("name"), spec.CreatePlacementTest, "name", "control", "a null character", control},
-		{spec.StateCreate("email_body"), spec.CreatePlacementTest, "email_body", "control", "a null character", control},
-		{spec.StateCreate("emails"), spec.CreatePlacementTest, "emails", "twice", "an entry twice", twice},
-		{spec.StateCreate("tags"), spec.CreatePlacementTest, "tags", "twice", "an entry twice", twice},
-		{spec.RequestInvalid("variables"), spec.AddCampaignVariables, "variables", "twice", "an entry twice", twice},
-		{spec.RequestInvalid("variables"), spec.AddCampaignVariables, "variables", "none", "no entry", equal([]any{})},
-		{spec.RequestInvalid("account_emails"), spec.MoveAccounts, "emails", "twice", "an entry twice", twice},
-	} {
-		defects = append(defects, defect(v.breaks, v.operation, slug(v.field+"-"+v.id)+"-500", "answers 500 to "+v.what+" in "+v.field,
-			when(sends(v.field, v.fits), refuse(http.StatusInternalServerError))))
+	for _, table := range tables {
+		for _, m := range table.rows {
+			defects = append(defects, onEach(table.breaks, m.words, m.words, on(operation, m.when, m.do))...)
+		}
 	}
 	return defects
 }
 
-// oddQueries are values that a server may refuse. Each parameter has one of the first four
-// kinds, and a boolean also the last.
-var oddQueries = []struct {
-	id, what string
-	is       func(values []string) bool
-}{
-	{"empty", "an empty", func(values []string) bool { return values[0] == "" }},
-	{"blank", "a blank", func(values []string) bool { return values[0] == " " }},
-	{"control-character", "a control character as", func(values []string) bool { return values[0] == "\x00" }},
-	{"repeated", "a repeated", func(values []string) bool { return len(values) > 1 }},
-	{"stands-for-boolean", "a text that stands for a boolean as", func(values []string) bool {
-		return slices.Contains([]string{"TRUE", "1", "yes"}, values[0])
-	}},
+// statusDefects leave out operations, as partial servers do, and answer with a status that
+// the specification allows for no request.
+func statusDefects() []Defect {
+	page := plain(404, "text/html", "<!doctype html><title>Not Found</title><h1>Not Found</h1>")
+	defects := slices.Concat(bodyCrashes(), queryCrashes(), onAll("", []mistakes{
+		{spec.Served, []mistake{
+			{"answers 501 to every request", always, refuse(501)},
+			{"answers every request with a 404 page of HTML", always, reply(page)},
+		}},
+		{spec.StatusAllowed, []mistake{
+			{"answers 500 to an unknown query parameter", strayQuery, refuse(500)},
+			{"redirects a request with an unknown query parameter to the URL without it", strayQuery, redirect},
+		}},
+	}))
+	for _, op := range spec.Operations() {
+		if op.ID != spec.DeleteSubsequence { // only a deletion would show it, and there are few subsequences to delete
+			defects = append(defects, defect(spec.Served, op.ID, "unserved-after-key", "answers 404 to every request with a valid key", when(validKey, refuse(404))))
+		}
+		if len(filtersIn(op.ID)) > 0 && op.ID != spec.ListTagMappings { // no filter of tag mappings must find nothing
+			defects = append(defects, defect(spec.Status200, op.ID, "filter-without-rows-500", "answers 500 to a filter that selects nothing",
+				when(all(filtered, firstPage, emptyPage), refuse(500))))
+		}
+	}
+	// A handler that crashes ends the connection without a response.
+	hangUp := func(x *exchange) { x.err = io.ErrUnexpectedEOF }
+	return append(defects,
+		defect(spec.Status200, spec.GetPlacementTest, "old-test-500", "answers 500 to a get of a test that was created long ago",
+			when(all(served, not(remembered("young "))), refuse(500)),
+			on(spec.CreatePlacementTest, served, func(x *exchange) { x.memory.put("young "+textOf(x.body(), "id"), true) })),
+		defect(spec.Status200, spec.ListLeadLabels, "closes-with-limit", "closes the connection without a response to a list with a limit",
+			when(all(has("limit"), served), hangUp)),
+		defect(spec.Status200, spec.CreatePlacementTest, "closes-paused", "closes the connection without a response after the creation of a paused test",
+			when(all(sends("status", equal(2)), served), hangUp)))
+}
+
+// bodyCrashes answer 500 to a value in the body that a server may refuse.
+func bodyCrashes() []Defect {
+	crash := func(breaks spec.ID, what, field string, fits func(any) bool) []Defect {
+		return onEach(breaks, field+" "+what+" 500", "answers 500 to "+what+" in "+field, when(sends(field, fits), refuse(500)))
+	}
+	twice := func(value any) bool {
+		items, _ := value.([]any)
+		return len(items) > 1 && slices.ContainsFunc(items[1:], equal(items[0]))
+	}
+	control := textThat(func(s string) bool { return strings.Contains(s, "\x00") })
+	return slices.Concat(
+		crash(spec.StateCreate("description"), "blanks", "description", textThat(func(s string) bool { return s != "" && strings.Trim(s, " ") == "" })),
+		crash(spec.StateCreate("test_code"), "an empty text", "test_code", equal("")),
+		crash(spec.StateCreate("name"), "a null character", "name", control),
+		crash(spec.StateCreate("email_body"), "a null character", "email_body", control),
+		crash(spec.StateCreate("emails"), "an entry twice", "emails", twice),
+		crash(spec.StateCreate("tags"), "an entry twice", "tags", twice),
+		crash(spec.RequestInvalid("variables"), "an entry twice", "variables", twice),
+		crash(spec.RequestInvalid("variables"), "no entry", "variables", equal([]any{})),
+		crash(spec.RequestInvalid("account_emails"), "an entry twice", "emails", twice),
+	)
 }
 
 // queryCrashes answer 500 to an invalid or odd value of one parameter. A suite may forget any
-// parameter.
+// parameter. Each has one kind of odd values, and a boolean one more.
 func queryCrashes() []Defect {
+	type test func(values []string) bool
+	oneOf := func(texts ...string) test {
+		return func(values []string) bool { return slices.Contains(texts, values[0]) }
+	}
+	kinds := []struct {
+		what string
+		is   test
+	}{
+		{"an empty", oneOf("")}, {"a blank", oneOf(" ")}, {"a null character as", oneOf("\x00")},
+		{"a repeated", func(values []string) bool { return len(values) > 1 }},
+	}
 	var defects []Defect
-	for _, op := range spec.StatusAllowed.Operations() {
+	for _, op := range spec.Operations() {
 		for i, part := range variants.Query(op.ID) {
-			crash := func(id, what string, is func(values []string) bool) {
+			crash := func(what string, is test) {
 				key := profile.CustomaryKey(op.ID, part.Name)
-				defects = append(defects, defect(spec.StatusAllowed, op.ID, id+"-"+slug(part.Name)+"-500", "answers 500 to "+what+" "+part.Name,
-					when(all(has(key), func(x *exchange) bool { return is(x.Query[x.named(key)]) }), refuse(http.StatusInternalServerError))))
+				defects = append(defects, defect(spec.StatusAllowed, op.ID, what+" "+part.Name+" 500", "answers 500 to "+what+" "+part.Name,
+					when(all(has(key), func(x *exchange) bool { return is(x.Query[x.named(key)]) }), refuse(500))))
 			}
 			if part.Name == "limit" { // its values have requirements of their own
 				continue
 			}
-			if len(part.Invalid) > 0 {
-				crash("invalid", "an invalid", func(values []string) bool {
-					return slices.ContainsFunc(part.Invalid, func(v variants.Variant) bool { return fmt.Sprint(v.Value) == values[0] })
-				})
-			}
-			odd, forBoolean := oddQueries[i%4], oddQueries[4]
-			crash(odd.id, odd.what, odd.is)
+			odd := kinds[i%len(kinds)]
+			crash(odd.what, odd.is)
 			if len(part.Valid) > 0 && isBool(part.Valid[0].Value) {
-				crash(forBoolean.id, forBoolean.what, forBoolean.is)
+				crash("a text that stands for a boolean as", oneOf("TRUE", "1", "yes"))
+			}
+			var invalid []string
+			for _, v := range part.Invalid {
+				invalid = append(invalid, fmt.Sprint(v.Value))
+			}
+			if invalid != nil {
+				crash("an invalid", oneOf(invalid...))
 			}
 		}
 	}
@@ -124,14 +138,11 @@ func queryCrashes() []Defect {
 
 // strayQuery is a request with a query parameter that the document does not show.
 func strayQuery(x *exchange) bool {
-	known := map[string]bool{}
+	unknown := len(x.Query)
 	for _, part := range variants.Query(x.Operation) {
-		known[x.named(profile.CustomaryKey(x.Operation, part.Name))] = true
-	}
-	for name := range x.Query {
-		if !known[name] {
-			return true
+		if x.Query.Has(x.named(profile.CustomaryKey(x.Operation, part.Name))) {
+			unknown--
 		}
 	}
-	return false
+	return unknown > 0
 }
