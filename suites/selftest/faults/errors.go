@@ -37,7 +37,6 @@ func errorDefects() []Defect {
 		damages     []damage
 	}{
 		{"BODY", "without a header", noHeader, []damage{
-			{"without a body", bytesOf(func([]byte) []byte { return nil })},
 			{"with a JSON string", value(toText)},
 			{"with HTML labelled as JSON", bytesOf(func([]byte) []byte { return []byte("<html></html>") })},
 		}},
@@ -46,17 +45,14 @@ func errorDefects() []Defect {
 			{"as text/plain", header("Content-Type", "text/plain; charset=utf-8")},
 		}},
 		{"STATUSCODE", "with an unknown key", unknownKey, []damage{
-			{"without statusCode", member("statusCode", leftOut)},
 			{"with another status in statusCode", member("statusCode", constant(json.Number("400")))},
 			{"with a string for statusCode", member("statusCode", toText)},
 		}},
 		{"ERROR", "with a revoked key", keyIn(profile.KeyRevoked), []damage{
-			{"without error", member("error", leftOut)},
 			{"with the error of another status", member("error", constant("Bad Request"))},
 			{"with error in lower case", member("error", ofText(strings.ToLower))},
 		}},
 		{"MESSAGE", "without a header", noHeader, []damage{
-			{"without message", member("message", leftOut)},
 			{"with an array of messages", member("message", inArray)},
 			{"with an empty message", member("message", constant(""))},
 		}},
@@ -64,7 +60,7 @@ func errorDefects() []Defect {
 		for _, code := range slices.Sorted(maps.Keys(spec.ErrorText)) {
 			text := strconv.Itoa(code)
 			add := func(d damage, whose string, o occasion) {
-				words := strings.TrimSpace("answers " + text + " " + d.words + whose)
+				words := "answers " + text + " " + d.words + whose
 				defects = append(defects, onEach(spec.ID("ERROR-"+text+"-"+part.name), words, words, when(all(status(code), o), d.do))...)
 			}
 			for _, d := range part.damages {
@@ -81,11 +77,7 @@ func errorDefects() []Defect {
 // notFoundDefects answer something other than a refusal for what does not exist.
 func notFoundDefects() []Defect {
 	missing := status(404)
-	lead := func(x *exchange) bool {
-		return missing(x) && !slices.ContainsFunc(slices.Collect(maps.Values(x.Profile.Workspaces)), func(w profile.Workspace) bool {
-			return slices.Contains(w.Leads, textOf(x.sent(), "id"))
-		})
-	}
+	lead := func(x *exchange) bool { return missing(x) && !x.owns(dataset.Main) }
 	unserved := func(o occasion) []mistake { // a lead move may be refused with any 4xx
 		return []mistake{
 			{"redirects a request for what is missing", o, redirect},
@@ -95,7 +87,7 @@ func notFoundDefects() []Defect {
 		}
 	}
 	return onAll("", []mistakes{
-		{spec.NotFound, append(unserved(missing), mistake{"answers 400 for what is missing", missing, refuse(400)}, mistake{"answers 410 for what is missing", missing, refuse(410)})},
+		{spec.NotFound, append(unserved(missing), mistake{"answers 410 for what is missing", missing, refuse(410)})},
 		{spec.NotFoundLead, unserved(lead)},
 		{spec.NotFoundSubsequence, unserved(all(missing, not(lead)))},
 	})

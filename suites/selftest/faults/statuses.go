@@ -39,11 +39,10 @@ func onAll(operation string, tables []mistakes) []Defect {
 // statusDefects leave out operations, as partial servers do, and answer with a status that
 // the specification allows for no request.
 func statusDefects() []Defect {
-	page := plain(404, "text/html", "<!doctype html><title>Not Found</title><h1>Not Found</h1>")
 	defects := slices.Concat(bodyCrashes(), queryCrashes(), onAll("", []mistakes{
 		{spec.Served, []mistake{
 			{"answers 501 to every request", always, refuse(501)},
-			{"answers every request with a 404 page of HTML", always, reply(page)},
+			{"answers every request with a 404 page of HTML", always, reply(plain(404, "text/html", "<title>Not Found</title>"))},
 		}},
 		{spec.StatusAllowed, []mistake{
 			{"answers 500 to an unknown query parameter", strayQuery, refuse(500)},
@@ -73,25 +72,24 @@ func statusDefects() []Defect {
 
 // bodyCrashes answer 500 to a value in the body that a server may refuse.
 func bodyCrashes() []Defect {
-	crash := func(breaks spec.ID, what, field string, fits func(any) bool) []Defect {
-		return onEach(breaks, field+" "+what+" 500", "answers 500 to "+what+" in "+field, when(sends(field, fits), refuse(500)))
+	crash := func(breaks spec.ID, op, field, what string, fits func(any) bool) Defect {
+		return defect(breaks, op, field+" "+what+" 500", "answers 500 to "+what+" in "+field, when(sends(field, fits), refuse(500)))
+	}
+	create := func(field, what string, fits func(any) bool) Defect {
+		return crash(spec.StateCreate(field), spec.CreatePlacementTest, field, what, fits)
 	}
 	twice := func(value any) bool {
 		items, _ := value.([]any)
 		return len(items) > 1 && slices.ContainsFunc(items[1:], equal(items[0]))
 	}
-	control := textThat(func(s string) bool { return strings.Contains(s, "\x00") })
-	return slices.Concat(
-		crash(spec.StateCreate("description"), "blanks", "description", textThat(func(s string) bool { return s != "" && strings.Trim(s, " ") == "" })),
-		crash(spec.StateCreate("test_code"), "an empty text", "test_code", equal("")),
-		crash(spec.StateCreate("name"), "a null character", "name", control),
-		crash(spec.StateCreate("email_body"), "a null character", "email_body", control),
-		crash(spec.StateCreate("emails"), "an entry twice", "emails", twice),
-		crash(spec.StateCreate("tags"), "an entry twice", "tags", twice),
-		crash(spec.RequestInvalid("variables"), "an entry twice", "variables", twice),
-		crash(spec.RequestInvalid("variables"), "no entry", "variables", equal([]any{})),
-		crash(spec.RequestInvalid("account_emails"), "an entry twice", "emails", twice),
-	)
+	return []Defect{
+		create("description", "blanks", textThat(func(s string) bool { return s != "" && strings.Trim(s, " ") == "" })),
+		create("test_code", "an empty text", equal("")),
+		create("name", "a null character", textThat(func(s string) bool { return strings.Contains(s, "\x00") })),
+		create("emails", "an entry twice", twice),
+		crash(spec.RequestInvalid("variables"), spec.AddCampaignVariables, "variables", "no entry", equal([]any{})),
+		crash(spec.RequestInvalid("account_emails"), spec.MoveAccounts, "emails", "an entry twice", twice),
+	}
 }
 
 // queryCrashes answer 500 to an invalid or odd value of one parameter. A suite may forget any
