@@ -78,17 +78,17 @@ func errorDefects() []Defect {
 func notFoundDefects() []Defect {
 	missing := status(404)
 	lead := func(x *exchange) bool { return missing(x) && !x.owns(dataset.Main) }
-	unserved := func(o occasion) []mistake { // a lead move may be refused with any 4xx
+	unserved := func(what string, o occasion) []mistake { // a lead move may be refused with any 4xx
 		return []mistake{
-			{"redirects a request for what is missing", o, redirect},
-			{"answers 500 for what is missing", o, refuse(500)},
-			{"shows an empty object for what is missing", o, reply(jsonAnswer(200, map[string]any{}))},
-			{"uses another one for what is missing", o, standIn(dataset.Main)},
+			{"redirects a request for a missing " + what, o, redirect},
+			{"answers 500 for a missing " + what, o, refuse(500)},
+			{"shows an empty object for a missing " + what, o, reply(jsonAnswer(200, map[string]any{}))},
+			{"uses another one for a missing " + what, o, standIn(dataset.Main)},
 		}
 	}
 	return onAll("", []mistakes{
-		{spec.NotFound, append(unserved(missing), mistake{"answers 410 for what is missing", missing, refuse(410)})},
-		{spec.NotFoundLead, unserved(lead)},
-		{spec.NotFoundSubsequence, unserved(all(missing, not(lead)))},
+		{spec.NotFound, append(unserved("resource", missing), mistake{"answers 410 for a missing resource", missing, refuse(410)})},
+		{spec.NotFoundLead, unserved("lead", lead)},
+		{spec.NotFoundSubsequence, unserved("subsequence", all(missing, not(lead)))},
 	})
 }

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -108,7 +109,7 @@ var (
 	fraction      = fieldDamage{"with a fraction", func(v any) any { return json.Number(fmt.Sprint(v) + ".5") }}
 	unlistedTexts = []fieldDamage{
 		{"with an unlisted value", constant("unlisted")},
-		{"in upper case", ofText(strings.ToUpper)},
+		{"in upper case", ofText(func(s string) string { return strings.ToUpper(cmp.Or(s, "none")) })},
 		{"with a trailing space", ending(" ")},
 	}
 	unlistedNumbers = []fieldDamage{{"with a number above all lists", constant(json.Number("1001"))}, fraction}
