@@ -17,21 +17,22 @@ func filterDefects() []Defect {
 		for _, f := range filtersIn(op.ID) {
 			for _, m := range filterMistakes {
 				if m.of(f) {
-					defects = append(defects, f.wrong(m.side, m.doc, f.selecting(m.side == extra, m.wrong))...)
+					defects = append(defects, f.wrong(m.side, m.doc, f.selecting(m.side == tooMany, m.wrong))...)
 				}
 			}
 			for _, value := range f.values {
-				defects = slices.Concat(defects, f.wrong(extra, "ignores "+value, when(with(f.key, value), dropParam(f.key))),
-					f.wrong(missing, "shows no rows for "+value, when(with(f.key, value), showNothing)))
+				defects = slices.Concat(defects, f.wrong(tooMany, "ignores "+value, when(with(f.key, value), dropParam(f.key))),
+					f.wrong(tooFew, "shows no rows for "+value, when(with(f.key, value), showNothing)))
 			}
 			defects = append(defects, f.ignored()...)
 		}
+		defects = append(defects, defect(spec.ListSameValues, op.ID, "shows another value if a filter is set", "shows another value if a filter is set", when(filtered, showOther)))
 	}
 	return slices.Concat(defects, flagDefects())
 }
 
-// Sides of a filter: it shows too much, or too little, or not the ends of a window.
-const extra, missing, inclusive = "-EXTRA", "-MISSING", "-INCLUSIVE"
+// Sides of a filter, as its requirements name them.
+const tooMany, tooFew, endLost = "-EXTRA", "-MISSING", "-INCLUSIVE"
 
 // wrong returns the defect unless no requirement speaks of that side of the filter.
 func (f filter) wrong(side, doc string, do rule) []Defect {
@@ -66,17 +67,15 @@ func (f filter) selecting(adding bool, wrong rowTest) rule {
 	}}))
 }
 
-func anyRow(*selection, row) bool           { return true }
+func everyRow(*selection, row) bool         { return true }
+func finalRow(s *selection, r row) bool     { return r.same() == s.rows[len(s.rows)-1].same() }
 func ifNoneFits(s *selection, _ row) bool   { return len(s.rows) == len(s.all) }
-func ifSeveral(s *selection, _ row) bool    { return strings.Contains(s.value, ",") }
 func withoutValue(s *selection, r row) bool { return r.fields[s.field] == nil }
 func inSecondHalf(s *selection, r row) bool { return keysOf(s.all[len(s.all)/2:])[r.same()] }
 
-// ifUnknown is for a list of several values of which no row has one.
-func ifUnknown(s *selection, r row) bool {
-	return ifSeveral(s, r) && slices.ContainsFunc(strings.Split(s.value, ","), func(value string) bool {
-		return !slices.ContainsFunc(s.all, func(r row) bool { return r.text(s.field) == value })
-	})
+// moreThan is a list of more than n values.
+func moreThan(n int) rowTest {
+	return func(s *selection, _ row) bool { return strings.Count(s.value, ",") >= n }
 }
 
 // beyond are the rows of all but the first n of several values.
@@ -96,37 +95,22 @@ func alike(n int) rowTest {
 	})
 }
 
-// lastThat is the last row in question that is wrong.
-func lastThat(wrong rowTest) rowTest {
-	return func(s *selection, r row) bool {
-		rows := reversed(s.rows)
-		i := slices.IndexFunc(rows, func(r row) bool { return wrong(s, r) })
-		return i >= 0 && rows[i].same() == r.same()
-	}
-}
-
-// nextToEnd are the 2 or 3 rows next to the end of a window.
-func nextToEnd(s *selection, r row) bool {
-	return len(slices.DeleteFunc(slices.Clone(s.rows), func(other row) bool { return (other.text(s.field) < r.text(s.field)) != (s.kind == fromTime) })) < 3
-}
-
 var isValue = byText(func(text, value string) bool { return text == value })
 
 // Filters by their kind or their name.
-func anyFilter(filter) bool { return true }
+func everyFilter(filter) bool { return true }
 
-func of(kinds ...filterKind) func(filter) bool {
+func ofKind(kinds ...filterKind) func(filter) bool {
 	return func(f filter) bool { return slices.Contains(kinds, f.kind) }
 }
 
-func called(words ...string) func(filter) bool {
+func ofWord(words ...string) func(filter) bool {
 	return func(f filter) bool { return slices.Contains(words, f.word) }
 }
 
 var (
-	picking = of(exactly, listed, searched, whole)
-	windows = of(fromTime, toTime)
-	days    = of(fromDay, toDay)
+	timeWindows = ofKind(fromTime, toTime)
+	dayWindows  = ofKind(fromDay, toDay)
 )
 
 var filterMistakes = []struct {
@@ -134,52 +118,50 @@ var filterMistakes = []struct {
 	side, doc string
 	wrong     rowTest
 }{
-	{anyFilter, extra, "shows all rows", anyRow},
-	{anyFilter, extra, "shows the last of the other rows, too", lastThat(anyRow)},
-	{anyFilter, extra, "filters only the first half of the rows", inSecondHalf},
-	{of(searched, listed), extra, "shows all rows if none fits", ifNoneFits},
-	{called("TEST", "PARENT"), extra, "shows all rows if none fits", ifNoneFits},
-	{called("STATUS"), extra, "shows the rows without a value, too", withoutValue},
-	{picking, missing, "shows no rows", anyRow},
-	{anyFilter, missing, "leaves out the last row", lastThat(anyRow)},
-	{picking, missing, "searches only the first half of the list", inSecondHalf},
+	{everyFilter, tooMany, "shows all rows", everyRow},
+	{everyFilter, tooMany, "shows the last of the other rows, too", finalRow},
+	{everyFilter, tooMany, "filters only the first half of the rows", inSecondHalf},
+	{ofKind(searched, listed), tooMany, "shows all rows if none fits", ifNoneFits},
+	{ofWord("TEST", "PARENT"), tooMany, "shows all rows if none fits", ifNoneFits},
+	{ofWord("STATUS"), tooMany, "shows the rows without a value, too", withoutValue},
+	{everyFilter, tooFew, "shows no rows", everyRow},
+	{ofKind(exactly, listed, searched, whole, fromTime, toTime), tooFew, "leaves out the last row", finalRow},
+	{everyFilter, tooFew, "searches only the first half of the list", inSecondHalf},
 
-	{of(searched), extra, "shows every row with the same first letter", alike(1)},
-	{of(searched), extra, "shows the rows whose text begins the search", byText(func(text, value string) bool {
+	{ofKind(searched), tooMany, "shows every row with the same first letter", alike(1)},
+	{ofKind(searched), tooMany, "shows the rows whose text begins the search", byText(func(text, value string) bool {
 		return len(text) > 4 && len(text) < len(value) && strings.HasPrefix(value, text)
 	})},
-	{of(searched), missing, "does not find a row by its full text", isValue},
-	{called("SEARCH_MEMBER"), extra, "searches the role, too", func(s *selection, r row) bool { return r.text("role") == s.value }},
-	{called("SEARCH_MEMBER"), missing, "does not search names", byText(func(text, value string) bool { return !strings.Contains(strings.ToLower(text), strings.ToLower(value)) })},
-	{of(whole), extra, "shows every row that begins with the text", byText(strings.HasPrefix)},
-	{of(whole), extra, "takes an underscore for any sign, like SQL", byText(func(text, value string) bool {
+	{ofKind(searched), tooFew, "does not find a row by its full text", isValue},
+	{ofWord("SEARCH_MEMBER"), tooMany, "searches the role, too", func(s *selection, r row) bool { return r.text("role") == s.value }},
+	{ofWord("SEARCH_MEMBER"), tooFew, "does not search names", byText(func(text, value string) bool { return !strings.Contains(strings.ToLower(text), strings.ToLower(value)) })},
+	{ofKind(whole), tooMany, "shows every row that begins with the text", byText(strings.HasPrefix)},
+	{ofKind(whole), tooMany, "takes an underscore for any sign, like SQL", byText(func(text, value string) bool {
 		fits, _ := regexp.MatchString("^"+strings.ReplaceAll(regexp.QuoteMeta(value), "_", ".")+"$", text)
 		return fits
 	})},
-	{called("SEARCH_URL"), extra, "shows the rows of a URL in another case", byText(strings.EqualFold)},
+	{ofWord("SEARCH_URL"), tooMany, "shows the rows of a URL in another case", byText(strings.EqualFold)},
 
-	{of(listed), missing, "uses the first of several values", beyond(1)},
-	{of(listed), missing, "uses 20 of several values", beyond(20)},
-	{of(listed), missing, "shows no rows if no row has one of several values", ifUnknown},
-	{of(listed), extra, "shows all rows if no row has one of several values", ifUnknown},
-	{of(listed), extra, "shows all rows for several values", ifSeveral},
+	{ofKind(listed), tooFew, "uses the first of several values", beyond(1)},
+	{ofKind(listed), tooFew, "uses 20 of several values", beyond(20)},
+	{ofKind(listed), tooFew, "shows no rows for more than 20 values", moreThan(20)},
+	{ofKind(listed), tooMany, "shows all rows for several values", moreThan(1)},
 
-	{windows, extra, "shows all rows of the day at the end of the window", alike(len("2006-01-02"))},
-	{of(fromTime), extra, "drops the milliseconds of the end of the window", alike(len("2006-01-02T15:04:05"))},
-	{of(toTime), missing, "drops the milliseconds of the end of the window", alike(len("2006-01-02T15:04:05"))},
-	// Whether rows at the very end belong to the window is open. So the lost ones lie further inside.
-	{windows, missing, "leaves out rows next to the end of the window", nextToEnd},
-	{windows, missing, "shows no rows", anyRow},
-	{days, missing, "shows only the day at the end of the window", byText(func(text, value string) bool { return text != value })},
-	{days, inclusive, "leaves out the day at the end of the window", isValue},
-	{days, inclusive, "leaves out a row of the day at the end of the window", lastThat(isValue)},
+	{timeWindows, tooMany, "shows all rows of the day at the end of the window", alike(len("2006-01-02"))},
+	{ofKind(fromTime), tooMany, "drops the milliseconds of the end of the window", alike(len("2006-01-02T15:04:05"))},
+	{ofKind(toTime), tooFew, "drops the milliseconds of the end of the window", alike(len("2006-01-02T15:04:05"))},
+	// Whether rows at the very end belong to the window is open. So a defect must lose more.
+	{timeWindows, tooFew, "leaves out the day at the end of the window", alike(len("2006-01-02"))},
+	{dayWindows, tooFew, "shows only the day at the end of the window", byText(func(text, value string) bool { return text != value })},
+	{dayWindows, endLost, "leaves out the day at the end of the window", isValue},
+	{dayWindows, endLost, "leaves out some rows of the day at the end of the window", func(s *selection, r row) bool { return isValue(s, r) && hashed(r.rank)%2 == 0 }},
 }
 
 // ignored drops the filter on some occasion, on all pages or on all but the first.
 func (f filter) ignored() []Defect {
 	var defects []Defect
 	drop := func(doc string, o occasion) {
-		defects = append(defects, f.wrong(extra, "ignored "+doc, when(all(f.set, o), dropParam(f.key)))...)
+		defects = append(defects, f.wrong(tooMany, "ignores its value "+doc, when(all(f.set, o), dropParam(f.key)))...)
 	}
 	later := not(firstPage)
 	if f.kind == fromTime || f.kind == fromDay { // what follows a row in a window is in it, too
@@ -225,39 +207,37 @@ func neverShown(f, other filter) bool {
 }
 
 // filteredWalkMistakes break walks of filtered lists only.
-var filteredWalkMistakes = mistakes{spec.FilterWalk: {
-	{"repeats rows between pages", walk(pager{after: repeatLast})},
-	{"skips a row between two pages", walk(pager{after: skipNext})},
-	{"returns no cursor with a small page", walk(pager{after: only(smallOnes, endWalk)})},
-	{"links a full last page to itself", walk(pager{after: only(lastOne.and(isFull), linkToItself)})},
-	{"shows small pages in reverse order", walk(pager{before: throughout(smallOnes, backwards)})},
-	{"shows two rows in the wrong order", walk(pager{before: swapDeep})},
-	{"shows a row more than the limit", walk(pager{before: oneMore})},
+var filteredWalkMistakes = listMistakes{spec.FilterWalk: {
+	{"repeats rows between pages of a filter", filteredWalk(pager{after: repeatLast})},
+	{"skips a row between two pages of a filter", filteredWalk(pager{after: skipNext})},
+	{"returns no cursor with a small page of a filter", filteredWalk(pager{after: only(smallOnes, endWalk)})},
+	{"links a full last page of a filter to itself", filteredWalk(pager{after: only(lastOne.and(isFull), linkToItself)})},
+	{"shows small pages of a filter in reverse order", filteredWalk(pager{before: throughout(smallOnes, backwards)})},
+	{"shows the last two rows of a filter in the wrong order", filteredWalk(pager{before: turnEnd(2)})},
+	{"shows a row more than the limit for a filter", filteredWalk(pager{before: oneMore})},
 }}
 
-// walk serves filtered lists.
-func walk(p pager) rule { return when(filtered, serve(p)) }
+// filteredWalk serves filtered lists.
+func filteredWalk(p pager) rule { return when(filtered, serve(p)) }
 
 // flagDefects break the two flags that leave out a part of each report.
 func flagDefects() []Defect {
-	wrong := mistakes{}
+	wrong := listMistakes{}
 	flags := flagsIn[spec.ListPlacementReports]
 	for i, key := range flags {
 		requirement, other := "FILTER-"+strings.ToUpper(key), flags[1-i]
-		on, off, unset := with(key, "true"), with(key, "false"), not(has(key))
-		show, leaveOut, loseLast := setParam(key, "false"), setParam(key, "true"), serve(pager{before: withoutLast})
-		wrong[spec.ID(requirement+"-TRUE")] = []mistake{
-			{"shows the part anyway", when(on, show)},
-			{"shows the part after the first page", when(all(on, not(firstPage)), show)},
-			{"shows the part if the other one is left out", when(all(on, with(other, "true")), show)},
-			{"leaves out the other part, too", when(on, setParam(other, "true"))},
-			{"leaves out the last row", when(on, loseLast)},
+		on, unset, show, leaveOut := with(key, "true"), not(has(key)), setParam(key, "false"), setParam(key, "true")
+		wrong[spec.ID(requirement+"-TRUE")] = []listMistake{
+			{"shows the part in spite of " + key, when(on, show)},
+			{"shows the part after the first page in spite of " + key, when(all(on, not(firstPage)), show)},
+			{"shows the part if the other one is left out in spite of " + key, when(all(on, with(other, "true")), show)},
+			{"leaves out the other part, too, for " + key, when(on, setParam(other, "true"))},
+			{"leaves out the last row for " + key, when(on, serve(pager{before: withoutLast}))},
 		}
-		wrong[spec.ID(requirement+"-DEFAULT")] = []mistake{
-			{"leaves out the part without the flag", when(unset, leaveOut)},
-			{"leaves out the part after the first page", when(all(unset, not(firstPage)), leaveOut)},
-			{"leaves out the part for false", when(off, leaveOut)},
-			{"leaves out the part for false beside the other", when(all(off, with(other, "true")), leaveOut)},
+		wrong[spec.ID(requirement+"-DEFAULT")] = []listMistake{
+			{"leaves out the part without " + key, when(unset, leaveOut)},
+			{"leaves out the part after the first page without " + key, when(all(unset, not(firstPage)), leaveOut)},
+			{"leaves out the part with a false " + key, when(with(key, "false"), leaveOut)},
 		}
 	}
 	return wrong.defects()

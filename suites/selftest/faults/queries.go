@@ -3,6 +3,7 @@ package faults
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,14 +14,14 @@ import (
 
 // queryDefects break what only some queries show.
 func queryDefects() []Defect {
-	defects := queryMistakes.defects()
-	for _, op := range spec.ListSameValues.Operations() {
-		differs := when(smallPages, set(telling[op.ID], slightlyOff))
-		defects = append(defects, defect(spec.ListSameValues, op.ID, "differs on small pages", "shows another "+telling[op.ID]+" on small pages", differs))
-		if differs.when = filtered; len(filtersIn(op.ID)) > 0 {
-			defects = append(defects, defect(spec.ListSameValues, op.ID, "differs if filtered", "shows another "+telling[op.ID]+" if a filter is set", differs))
-		}
-	}
+	const list = spec.ListPlacementTests
+	searches := has(profile.ParamSearch)
+	defects := slices.Concat(queryMistakes.defects(), newTestMistakes.defects(on(spec.CreatePlacementTest, served, noteNewTest)), []Defect{
+		defect(spec.ListSameValues, list, "sorted without description", "shows no description in descending order", when(with(profile.ParamSortOrder, "desc"), set("description", leftOut))),
+		defect(spec.FilterSearchMissing, list, "search kept", "finds nothing for a text that it once did not find", when(searches, keepAnswer(emptyPage))),
+		defect(spec.StateDeleteList, spec.DeletePlacementTest, "search kept", "finds a deleted test by a search that once found it", on(list, searches, keepAnswer(not(emptyPage)))),
+		defect(spec.StateDeleteGet, spec.DeletePlacementTest, "metadata kept", "shows a deleted test with metadata if it once did", on(spec.GetPlacementTest, with("with_metadata", "true"), keepAnswer(served))),
+	})
 	for i, op := range spec.QueryAccepted.Operations() {
 		for _, part := range variants.Query(op.ID) {
 			key := profile.CustomaryKey(op.ID, part.Name)
@@ -34,27 +35,11 @@ func queryDefects() []Defect {
 			}
 		}
 	}
-	// A check that looks at its new tests in the whole list only misses what other queries kept.
-	tests := func(breaks spec.ID, doc string, o occasion, v verb, beside ...rule) {
-		defects = append(defects, defect(breaks, spec.ListPlacementTests, doc, doc, append(beside, when(o, v))...))
-	}
-	for _, order := range []string{"asc", "desc"} {
-		sorted := with(profile.ParamSortOrder, order)
-		tests(spec.ListSameValues, "shows no description with "+order, sorted, set("description", leftOut))
-		tests(map[string]spec.ID{"asc": spec.SortAsc, "desc": spec.SortDesc}[order], "shows no new test once it was sorted "+order, all(sorted, with("limit", "100"), not(filtered)), keepRows)
-		tests(spec.FilterStatusMissing, "leaves new tests out of a search with a status and "+order, all(sorted, has(profile.ParamSearch, profile.ParamStatus)),
-			hide(func(x *exchange, row map[string]any) bool { return x.memory.has(textOf(row, "id")) }), on(spec.CreatePlacementTest, served, noteCreation))
-	}
-	tests(spec.FilterStatusMissing, "shows no new test once it was asked for a status", all(has(profile.ParamStatus), with("limit", "100")), keepRows)
-	tests(spec.StateCreate("name"), "shows no new test in the list once it was asked for", all(with("limit", "100"), not(filtered)), keepRows)
-	tests(spec.FilterSearchMissing, "finds nothing for a text that it once did not find", has(profile.ParamSearch), keep(emptyPage))
-	return append(defects,
-		defect(spec.StateDeleteList, spec.DeletePlacementTest, "search kept", "finds a deleted test by a search that once found it", on(spec.ListPlacementTests, has(profile.ParamSearch), keep(not(emptyPage)))),
-		defect(spec.StateDeleteGet, spec.DeletePlacementTest, "metadata kept", "shows a deleted test with metadata if it once did", on(spec.GetPlacementTest, with("with_metadata", "true"), keep(served))))
+	return defects
 }
 
-// telling is a field of each list's rows that no filter and no rule between fields uses.
-var telling = map[string]string{
+// tellingFields is a field of each list's rows that no filter and no rule between fields uses.
+var tellingFields = map[string]string{
 	spec.ListPlacementTests:   "email_subject",
 	spec.ListPlacementReports: "domain",
 	spec.ListSubsequences:     "timestamp_leads_updated",
@@ -65,6 +50,9 @@ var telling = map[string]string{
 	spec.ListLeadLists:        "timestamp_created",
 	spec.ListWebhookEvents:    "response_time_ms",
 }
+
+// showOther shows another value in each row.
+func showOther(x *exchange) { set(tellingFields[x.Operation], slightlyOff)(x) }
 
 // slightlyOff returns another valid value of the same form.
 func slightlyOff(value any) any {
@@ -92,26 +80,40 @@ func combined(x *exchange) bool {
 	return n > 1
 }
 
-var queryMistakes = mistakes{
+var queryMistakes = listMistakes{
 	spec.FilterCombined: {
 		{"shows no rows for two filters", when(combined, showNothing)},
 		{"leaves out the last row for two filters", when(combined, serve(pager{before: withoutLast}))},
-		{"leaves out the first row for two filters", when(combined, skipFirst)},
+		{"leaves out the first row for two filters", when(combined, skipFirstRow)},
 	},
 	spec.FilterSearchMissing: {
-		{"finds nothing for a percent sign", when(searching("%"), showNothing)},
-		{"finds nothing for a quotation mark", when(searching(`"`), showNothing)},
-		{"finds nothing for a backslash", when(searching(`\`), showNothing)},
+		{"finds nothing for a percent sign", when(searchingFor("%"), showNothing)},
+		{"finds nothing for a quotation mark", when(searchingFor(`"`), showNothing)},
+		{"finds nothing for a backslash", when(searchingFor(`\`), showNothing)},
+	},
+	spec.ListSameValues: {
+		{"shows another value on small pages", when(smallPages, showOther)},
+		{"shows another value if the page has one row", when(func(x *exchange) bool { return len(rowsIn(x.Operation, x.body())) == 1 }, showOther)},
 	},
 }
 
-// searching is a search for a text with one of the signs.
-func searching(signs string) occasion {
+// newTestMistakes are of servers that update only some views of the list at once.
+var newTestMistakes = listMistakes{
+	spec.SortAsc:  {{"shows no new test in ascending order", when(with(profile.ParamSortOrder, "asc"), hideNewTests)}},
+	spec.SortDesc: {{"shows no new test in descending order", when(with(profile.ParamSortOrder, "desc"), hideNewTests)}},
+	spec.FilterStatusMissing: {
+		{"shows no new test with its status", when(has(profile.ParamStatus), hideNewTests)},
+		{"finds no new test by a search with a status", when(has(profile.ParamSearch, profile.ParamStatus), hideNewTests)},
+	},
+}
+
+// searchingFor is a search for a text with one of the signs.
+func searchingFor(signs string) occasion {
 	return having(profile.ParamSearch, func(text string) bool { return strings.ContainsAny(text, signs) })
 }
 
-// keep answers a request as it answered the same request before, if that answer fits.
-func keep(fits occasion) verb {
+// keepAnswer answers a request as it answered the same request before, if that answer fits.
+func keepAnswer(fits occasion) verb {
 	return func(x *exchange) {
 		asked := "kept " + x.token() + x.Path + "?" + x.Query.Encode()
 		if kept, ok := x.memory.get(asked); ok {
@@ -122,15 +124,6 @@ func keep(fits occasion) verb {
 	}
 }
 
-// keepRows hides the rows that came after the same list was first asked for.
-func keepRows(x *exchange) {
-	rows, _ := x.list(x.Request)
-	asked := "rows " + x.token() + x.Query.Encode()
-	if !x.memory.has(asked) {
-		x.memory.put(asked, keysOf(rows))
-	}
-	known, _ := x.memory.get(asked)
-	hide(func(_ *exchange, row map[string]any) bool { return !known.(map[string]bool)[textOf(row, "id")] })(x)
-}
+func noteNewTest(x *exchange) { x.memory.put(textOf(x.body(), "id"), true) }
 
-func noteCreation(x *exchange) { x.memory.put(textOf(x.body(), "id"), true) }
+var hideNewTests = hide(func(x *exchange, row map[string]any) bool { return x.memory.has(textOf(row, "id")) })
