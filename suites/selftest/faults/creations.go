@@ -96,36 +96,30 @@ var (
 	blanksJoined = ofText(func(s string) string { return regexp.MustCompile(" +").ReplaceAllString(s, " ") })
 )
 
-// way is a way to show a value wrongly.
-type way struct {
-	what string
-	of   func(any) any
-}
-
 // testFields lists the fields of the body that creates a test, with ways to show each wrongly.
 var testFields = []struct {
 	name string
-	ways []way
+	ways []fieldDamage
 }{
-	{"name", []way{{"cut short", cutShort}, {"in another case", caseFlipped}, {"with one blank for several", blanksJoined}}},
-	{"type", []way{{"with another value", another(numbers[:2]...)}}},
-	{"sending_method", []way{{"with another value", another(numbers[:2]...)}}},
-	{"email_subject", []way{{"cut short", cutShort}, {"in another encoding", recoded}}},
-	{"email_body", []way{{"with escaped markup", ofText(html.EscapeString)}, {"without line separators", ofText(replacing("\u2028", " "))}}},
-	{"emails", []way{{"without the first", firstLost}, {"without all but ten", ofItems(func(items []any) []any { return items[:min(10, len(items))] })}}},
-	{"delivery_mode", []way{{"with another value", another(numbers[:2]...)}, {"as null", toNull}}},
-	{"description", []way{{"in another encoding", recoded}, {"as absent", leftOut}}},
-	{"schedule", []way{{"in another timezone", inMember("timezone", another("Etc/GMT+12", "Asia/Tokyo"))}, {"on another day", inMember("days", constant(map[string]any{"3": true}))},
+	{"name", []fieldDamage{{"cut short", cutShort}, {"in another case", caseFlipped}, {"with one blank for several", blanksJoined}}},
+	{"type", []fieldDamage{{"with another value", another(numbers[:2]...)}}},
+	{"sending_method", []fieldDamage{{"with another value", another(numbers[:2]...)}}},
+	{"email_subject", []fieldDamage{{"cut short", cutShort}, {"in another encoding", recoded}}},
+	{"email_body", []fieldDamage{{"with escaped markup", ofText(html.EscapeString)}, {"without line separators", replacing("\u2028", " ")}}},
+	{"emails", []fieldDamage{{"without the first", firstLost}, {"without all but ten", ofItems(func(items []any) []any { return items[:min(10, len(items))] })}}},
+	{"delivery_mode", []fieldDamage{{"with another value", another(numbers[:2]...)}, {"as null", toNull}}},
+	{"description", []fieldDamage{{"in another encoding", recoded}, {"as absent", leftOut}}},
+	{"schedule", []fieldDamage{{"in another timezone", inMember("timezone", another("Etc/GMT+12", "Asia/Tokyo"))}, {"on another day", inMember("days", constant(map[string]any{"3": true}))},
 		{"at another time", inMember("timing", inMember("from", constant("09:31")))}}},
-	{"campaign_id", []way{{"as another id", ofText(anotherID)}, {"as null", toNull}}},
-	{"test_code", []way{{"in another case", caseFlipped}, {"without leading zeros", ofText(func(s string) string { return strings.TrimLeft(s, "0") })}}},
-	{"tags", []way{{"without the first", firstLost}, {"as null", toNull}}},
-	{"text_only", []way{{"negated", another(true, false)}, {"as absent", leftOut}}},
-	{"recipients_labels", []way{{"without the first", firstLost}, {"without all but one", ofItems(func(items []any) []any { return items[:min(1, len(items))] })}}},
-	{"timestamp_next_run", []way{{"one hour late", ofText(hourLater)}, {"as null", toNull}}},
-	{"automations", []way{{"without the first", firstLost}, {"empty", emptied}}},
-	{"status", []way{{"with another value", another(numbers...)}, {"as null", toNull}}},
-	{"not_sending_status", []way{{"with another value", another("daily_limits_hit", "other")}, {"as absent", leftOut}}},
+	{"campaign_id", []fieldDamage{{"as another id", ofText(anotherID)}, {"as null", toNull}}},
+	{"test_code", []fieldDamage{{"in another case", caseFlipped}, {"without leading zeros", ofText(func(s string) string { return strings.TrimLeft(s, "0") })}}},
+	{"tags", []fieldDamage{{"without the first", firstLost}, {"as null", toNull}}},
+	{"text_only", []fieldDamage{{"negated", another(true, false)}, {"as absent", leftOut}}},
+	{"recipients_labels", []fieldDamage{{"without the first", firstLost}, {"without all but one", ofItems(func(items []any) []any { return items[:min(1, len(items))] })}}},
+	{"timestamp_next_run", []fieldDamage{{"one hour late", ofText(hourLater)}, {"as null", toNull}}},
+	{"automations", []fieldDamage{{"without the first", firstLost}, {"empty", emptied}}},
+	{"status", []fieldDamage{{"with another value", another(numbers...)}, {"as null", toNull}}},
+	{"not_sending_status", []fieldDamage{{"with another value", another("daily_limits_hit", "other")}, {"as absent", leftOut}}},
 }
 
 // storedDefects show a field of a created test wrongly in one of its views, hide every test
@@ -136,7 +130,7 @@ func storedDefects() []Defect {
 		requirement := spec.StateCreate(f.name)
 		for _, view := range testViews {
 			for _, wrong := range f.ways {
-				defects = append(defects, stored(view, f.name, wrong.what, wrong.what, func(row map[string]any, _ any) { damage(row, f.name, wrong.of) }))
+				defects = append(defects, stored(view, f.name, wrong.words, wrong.words, func(row map[string]any, _ any) { damage(row, f.name, wrong.wrong) }))
 			}
 		}
 		if slices.Contains(spec.CreateOptional, f.name) { // with a required field that would be every test
@@ -184,11 +178,7 @@ var usual = map[string]string{"type": "1", "sending_method": "2"}
 // textClass is a kind of texts that servers stumble over, and how one spoils them.
 type textClass struct {
 	id, what, sign string // a text of the class contains the sign
-	spoilt         func(text string) string
-}
-
-func replacing(old, by string) func(string) string {
-	return func(text string) string { return strings.ReplaceAll(text, old, by) }
+	spoilt         func(any) any
 }
 
 var textClasses = []textClass{
@@ -196,7 +186,7 @@ var textClasses = []textClass{
 	{"quote", "a quotation mark", `"`, replacing(`"`, `\"`)},
 	{"apostrophe", "an apostrophe", "'", replacing("'", "''")},
 	{"backslash", "a backslash", `\`, replacing(`\`, "")},
-	{"entity", "an entity", "&amp;", html.UnescapeString},
+	{"entity", "an entity", "&amp;", ofText(html.UnescapeString)},
 	{"tag", "the tag of a line break", "<br/>", replacing("<br/>", "<br>")},
 	{"placeholder", "a placeholder", "{{", replacing("{{", "{")},
 	{"plus", "a plus sign", "+", replacing("+", " ")},
@@ -216,7 +206,7 @@ func textDefects() []Defect {
 				when(sends(field, has), refuse([]int{http.StatusBadRequest, http.StatusInternalServerError}[i%2]))),
 			stored(view, field, c.id+" spoilt", "wrongly if it has "+c.what, func(row map[string]any, sent any) {
 				if has(sent) {
-					row[field] = c.spoilt(sent.(string))
+					row[field] = c.spoilt(sent)
 				}
 			}))
 	}
@@ -298,7 +288,7 @@ func likenessDefects() []Defect {
 	}
 	var defects []Defect
 	for _, f := range testFields {
-		defects = append(defects, differs(f.name, f.ways[0].of))
+		defects = append(defects, differs(f.name, f.ways[0].wrong))
 	}
 	everyOther := thatFit(eachRow, func(row map[string]any) bool { id := textOf(row, "id"); return id != "" && id[len(id)-1]%2 == 0 })
 	return append(defects, differs("id", ofText(anotherID)), differs("recipients", ofItems(func(items []any) []any { return append(items, items...) })),
