@@ -98,28 +98,28 @@ var (
 
 // testFields lists the fields of the body that creates a test, with ways to show each wrongly.
 var testFields = []struct {
-	name  string
-	wrong []func(any) any
+	name string
+	ways []fieldDamage
 }{
-	{"name", []func(any) any{cutShort, caseFlipped, blanksJoined}},
-	{"type", []func(any) any{another(numbers[:2]...)}},
-	{"sending_method", []func(any) any{another(numbers[:2]...)}},
-	{"email_subject", []func(any) any{cutShort, recoded}},
-	{"email_body", []func(any) any{ofText(html.EscapeString), ofText(func(s string) string { return strings.ReplaceAll(s, "\u2028", " ") })}},
-	{"emails", []func(any) any{firstLost, ofItems(func(items []any) []any { return items[:min(10, len(items))] })}},
-	{"delivery_mode", []func(any) any{another(numbers[:2]...), toNull}},
-	{"description", []func(any) any{recoded, leftOut}},
-	{"schedule", []func(any) any{inMember("timezone", another("Etc/GMT+12", "Asia/Tokyo")), inMember("days", constant(map[string]any{"3": true})),
-		inMember("timing", inMember("from", constant("09:31")))}},
-	{"campaign_id", []func(any) any{ofText(anotherID), toNull}},
-	{"test_code", []func(any) any{caseFlipped, ofText(func(s string) string { return strings.TrimLeft(s, "0") })}},
-	{"tags", []func(any) any{firstLost, toNull}},
-	{"text_only", []func(any) any{another(true, false), leftOut}},
-	{"recipients_labels", []func(any) any{firstLost, ofItems(func(items []any) []any { return append(items[:0:0], items[:min(1, len(items))]...) })}},
-	{"timestamp_next_run", []func(any) any{ofText(hourLater), toNull}},
-	{"automations", []func(any) any{firstLost, emptied}},
-	{"status", []func(any) any{another(numbers...), toNull}},
-	{"not_sending_status", []func(any) any{another("daily_limits_hit", "other"), leftOut}},
+	{"name", []fieldDamage{{"cut short", cutShort}, {"in another case", caseFlipped}, {"with one blank for several", blanksJoined}}},
+	{"type", []fieldDamage{{"with another value", another(numbers[:2]...)}}},
+	{"sending_method", []fieldDamage{{"with another value", another(numbers[:2]...)}}},
+	{"email_subject", []fieldDamage{{"cut short", cutShort}, {"in another encoding", recoded}}},
+	{"email_body", []fieldDamage{{"with escaped markup", ofText(html.EscapeString)}, {"without line separators", replacing("\u2028", " ")}}},
+	{"emails", []fieldDamage{{"without the first", firstLost}, {"without all but ten", ofItems(func(items []any) []any { return items[:min(10, len(items))] })}}},
+	{"delivery_mode", []fieldDamage{{"with another value", another(numbers[:2]...)}, {"as null", toNull}}},
+	{"description", []fieldDamage{{"in another encoding", recoded}, {"as absent", leftOut}}},
+	{"schedule", []fieldDamage{{"in another timezone", inMember("timezone", another("Etc/GMT+12", "Asia/Tokyo"))}, {"on another day", inMember("days", constant(map[string]any{"3": true}))},
+		{"at another time", inMember("timing", inMember("from", constant("09:31")))}}},
+	{"campaign_id", []fieldDamage{{"as another id", ofText(anotherID)}, {"as null", toNull}}},
+	{"test_code", []fieldDamage{{"in another case", caseFlipped}, {"without leading zeros", ofText(func(s string) string { return strings.TrimLeft(s, "0") })}}},
+	{"tags", []fieldDamage{{"without the first", firstLost}, {"as null", toNull}}},
+	{"text_only", []fieldDamage{{"negated", another(true, false)}, {"as absent", leftOut}}},
+	{"recipients_labels", []fieldDamage{{"without the first", firstLost}, {"without all but one", ofItems(func(items []any) []any { return items[:min(1, len(items))] })}}},
+	{"timestamp_next_run", []fieldDamage{{"one hour late", ofText(hourLater)}, {"as null", toNull}}},
+	{"automations", []fieldDamage{{"without the first", firstLost}, {"empty", emptied}}},
+	{"status", []fieldDamage{{"with another value", another(numbers...)}, {"as null", toNull}}},
+	{"not_sending_status", []fieldDamage{{"with another value", another("daily_limits_hit", "other")}, {"as absent", leftOut}}},
 }
 
 // storedDefects show a field of a created test wrongly in one of its views, hide every test
@@ -129,8 +129,8 @@ func storedDefects() []Defect {
 	for _, f := range testFields {
 		requirement := spec.StateCreate(f.name)
 		for _, view := range testViews {
-			for i, wrong := range f.wrong {
-				defects = append(defects, stored(view, f.name, "wrong "+string(rune('a'+i)), "wrongly", func(row map[string]any, _ any) { damage(row, f.name, wrong) }))
+			for _, wrong := range f.ways {
+				defects = append(defects, stored(view, f.name, wrong.words, wrong.words, func(row map[string]any, _ any) { damage(row, f.name, wrong.wrong) }))
 			}
 		}
 		if slices.Contains(spec.CreateOptional, f.name) { // with a required field that would be every test
@@ -178,11 +178,7 @@ var usual = map[string]string{"type": "1", "sending_method": "2"}
 // textClass is a kind of texts that servers stumble over, and how one spoils them.
 type textClass struct {
 	id, what, sign string // a text of the class contains the sign
-	spoilt         func(text string) string
-}
-
-func replacing(old, by string) func(string) string {
-	return func(text string) string { return strings.ReplaceAll(text, old, by) }
+	spoilt         func(any) any
 }
 
 var textClasses = []textClass{
@@ -190,7 +186,7 @@ var textClasses = []textClass{
 	{"quote", "a quotation mark", `"`, replacing(`"`, `\"`)},
 	{"apostrophe", "an apostrophe", "'", replacing("'", "''")},
 	{"backslash", "a backslash", `\`, replacing(`\`, "")},
-	{"entity", "an entity", "&amp;", html.UnescapeString},
+	{"entity", "an entity", "&amp;", ofText(html.UnescapeString)},
 	{"tag", "the tag of a line break", "<br/>", replacing("<br/>", "<br>")},
 	{"placeholder", "a placeholder", "{{", replacing("{{", "{")},
 	{"plus", "a plus sign", "+", replacing("+", " ")},
@@ -210,7 +206,7 @@ func textDefects() []Defect {
 				when(sends(field, has), refuse([]int{http.StatusBadRequest, http.StatusInternalServerError}[i%2]))),
 			stored(view, field, c.id+" spoilt", "wrongly if it has "+c.what, func(row map[string]any, sent any) {
 				if has(sent) {
-					row[field] = c.spoilt(sent.(string))
+					row[field] = c.spoilt(sent)
 				}
 			}))
 	}
@@ -292,7 +288,7 @@ func likenessDefects() []Defect {
 	}
 	var defects []Defect
 	for _, f := range testFields {
-		defects = append(defects, differs(f.name, f.wrong[0]))
+		defects = append(defects, differs(f.name, f.ways[0].wrong))
 	}
 	everyOther := thatFit(eachRow, func(row map[string]any) bool { id := textOf(row, "id"); return id != "" && id[len(id)-1]%2 == 0 })
 	return append(defects, differs("id", ofText(anotherID)), differs("recipients", ofItems(func(items []any) []any { return append(items, items...) })),

@@ -139,9 +139,6 @@ func incompleteDeletions(op string) []Defect {
 		defects = append(defects, stays("stays-under-"+order, "in the list with sort_order="+order, all(with(profile.ParamSortOrder, order), noCursor), anyRow))
 	}
 	return append(defects,
-		// A search that is kept once it found something.
-		defect(spec.StateDeleteList, op, "search-kept", "still finds a deleted test by a search that once found it",
-			on(list, has(profile.ParamSearch), keptAnswer(func(x *exchange) bool { rows, _, ok := pageIn(x.answer); return ok && len(rows) > 0 }))),
 		keeps("keeps-active", "an active test", rowHas("status", "1")),
 		keeps("keeps-automated", "an automated test", rowHas("type", "2")),
 		keeps("keeps-completed-by-method", "a completed test with sending_method 2", func(row map[string]any) bool {
@@ -157,18 +154,6 @@ func rowHas(field, value string) func(row map[string]any) bool {
 // mayShow reports whether the filter may show the row if it has the value that is asked for.
 func (f filter) mayShow(x *exchange, row map[string]any) bool {
 	return rowHas(f.field, x.param(f.key))(row) != (f.kind == excluded)
-}
-
-// keptAnswer answers a request as the same request was answered before, if that answer fits.
-func keptAnswer(fits occasion) verb {
-	return func(x *exchange) {
-		name := "kept " + x.token() + x.Path + "?" + x.Query.Encode()
-		if kept, ok := x.memory.get(name); ok {
-			reply(kept.(Response))(x)
-		} else if x.served() && fits(x) {
-			x.memory.put(name, x.answer)
-		}
-	}
 }
 
 // repeatedDeletions answer a second deletion with anything but 404, or restore the resource.
@@ -263,8 +248,6 @@ func gotDeletions() []Defect {
 		gets("leaves-a-copy-with-metadata", "still shows it with its metadata to", with(withMetadata, "true"), showDeleted),
 		gets("get-410", "answers 410 to", always, refuse(http.StatusGone)),
 		gets("get-500", "answers 500 to", always, refuse(http.StatusInternalServerError)),
-		defect(spec.StateDeleteGet, op, "kept-with-metadata", "still shows a deleted test with metadata if it once did",
-			on(get, with(withMetadata, "true"), keptAnswer(always))),
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 // requestDefects accept requests with a missing or wrong part, answer 500 to them, or refuse
 // a form of a valid request (REQUEST-…).
 func requestDefects() []Defect {
-	return slices.Concat(fieldMistakes(), bodyMistakes(), pathMistakes(), echoes(), formDefects(), oddValues())
+	return slices.Concat(fieldMistakes(), bodyMistakes(), pathMistakes(), echoes(), formDefects())
 }
 
 // wrongly returns the defects of taking a kind of wrong requests for right ones, and of
@@ -36,19 +36,19 @@ func wrongly(requirement spec.ID, op, id, what string, o occasion, take verb) []
 	}
 }
 
-// mistake is a kind of values that the document rules out for a field.
-type mistake struct {
+// wrongValue is a kind of values that the document rules out for a field.
+type wrongValue struct {
 	id, what string
 	is       func(value any) bool
 }
 
 // jsonTypes are the types of JSON values, in the words of the document.
-var jsonTypes = []mistake{{"object", "an object", isObject}, {"array", "an array", isArray}, {"number", "a number", isNumber},
+var jsonTypes = []wrongValue{{"object", "an object", isObject}, {"array", "an array", isArray}, {"number", "a number", isNumber},
 	{"string", "a string", isText}, {"boolean", "a boolean", isBool}}
 
 // mistakesIn returns the kinds of values that a schema rules out, at any depth. A lenient
 // server may turn a number or a boolean into a free text.
-func mistakesIn(s *openapi3.Schema) (all []mistake) {
+func mistakesIn(s *openapi3.Schema) (all []wrongValue) {
 	free := s.Type.Is("string") && s.Format == "" && s.Pattern == "" && s.Enum == nil
 	for _, t := range jsonTypes {
 		if !s.Type.Is(t.id) && !(free && (t.id == "number" || t.id == "boolean")) && !(s.Type.Is("number") && t.id == "boolean") {
@@ -56,14 +56,14 @@ func mistakesIn(s *openapi3.Schema) (all []mistake) {
 		}
 	}
 	all = all[:min(len(all), 3)]
-	within := func(word, what string, inner []mistake, reach func(is func(any) bool) func(any) bool) {
+	within := func(word, what string, inner []wrongValue, reach func(is func(any) bool) func(any) bool) {
 		for _, m := range inner {
-			all = append(all, mistake{slug(word + " " + m.id), m.what + " " + what, reach(m.is)})
+			all = append(all, wrongValue{slug(word + " " + m.id), m.what + " " + what, reach(m.is)})
 		}
 	}
 	switch {
 	case s.Type.Is("array"):
-		items := append([]mistake{{"null", "null", isNull}}, mistakesIn(s.Items.Value)...)
+		items := append([]wrongValue{{"null", "null", isNull}}, mistakesIn(s.Items.Value)...)
 		within("item", "among the items", items, someItem)
 		// A check that looks at the first item only misses the others.
 		within("later-item", "after a valid item", items[:1], func(is func(any) bool) func(any) bool {
@@ -91,19 +91,19 @@ func mistakesIn(s *openapi3.Schema) (all []mistake) {
 		number := func(fits func(f float64) bool) func(any) bool {
 			return func(v any) bool { return isNumber(v) && fits(asFloat(v)) }
 		}
-		all = append(all, mistake{"fraction", "a fraction", number(func(f float64) bool { return f != float64(int(f)) })},
-			mistake{"too-low", "a number below the range", number(func(f float64) bool { return f < 1 })},
-			mistake{"too-high", "a number above the range", number(func(f float64) bool { return f > 3 || f > 2 && listedValues(s)[2] == nil })})
+		all = append(all, wrongValue{"fraction", "a fraction", number(func(f float64) bool { return f != float64(int(f)) })},
+			wrongValue{"too-low", "a number below the range", number(func(f float64) bool { return f < 1 })},
+			wrongValue{"too-high", "a number above the range", number(func(f float64) bool { return f > 3 || f > 2 && listedValues(s)[2] == nil })})
 	case !free && s.Type.Is("string"):
 		valid := validText(s)
-		all = append(all, mistake{"word", "a word", textThat(func(text string) bool { return !valid(text) })})
+		all = append(all, wrongValue{"word", "a word", textThat(func(text string) bool { return !valid(text) })})
 		if s.Format == "" {
-			all = append(all, mistake{"longer", "a valid text with one more character", textThat(func(text string) bool {
+			all = append(all, wrongValue{"longer", "a valid text with one more character", textThat(func(text string) bool {
 				return len(text) > 1 && !valid(text) && (valid(text[1:]) || valid(text[:len(text)-1]))
 			})})
 		}
 		if slices.Contains(s.Enum, any("Etc/GMT+12")) {
-			all = append(all, mistake{"real", "a timezone that exists and is not listed", textThat(func(text string) bool {
+			all = append(all, wrongValue{"real", "a timezone that exists and is not listed", textThat(func(text string) bool {
 				_, err := time.LoadLocation(text)
 				return err == nil && !valid(text)
 			})})
@@ -145,7 +145,7 @@ var bodySchemas = sync.OnceValue(func() map[string]*openapi3.Schema {
 	return found
 })
 
-// fieldMistakes covers each mistake in each field of the bodies.
+// fieldMistakes covers each wrong value in each field of the bodies.
 func fieldMistakes() []Defect {
 	var defects []Defect
 	schemas := bodySchemas()
@@ -157,10 +157,10 @@ func fieldMistakes() []Defect {
 			}
 			mistakes := mistakesIn(s)
 			if op == spec.CreatePlacementTest && slices.Contains(schemas[op].Required, field) {
-				mistakes = append(mistakes, mistake{"null", "null", isNull})
+				mistakes = append(mistakes, wrongValue{"null", "null", isNull})
 			}
 			if field == "campaign_id" {
-				mistakes = append(mistakes, mistake{"unknown", "the id of no campaign", textThat(func(id string) bool { return isUUID(id) && strings.HasPrefix(id, "00") })})
+				mistakes = append(mistakes, wrongValue{"unknown", "the id of no campaign", textThat(func(id string) bool { return isUUID(id) && strings.HasPrefix(id, "00") })})
 			}
 			if invalid := invalidID(op, field); spec.Has(invalid.On(op)) {
 				for i, m := range mistakes {
@@ -327,31 +327,4 @@ func isBackwards(x *exchange) bool {
 	_, _ = decoder.Token() // the brace: sent has read the body
 	first, _ := decoder.Token()
 	return len(body) > 1 && sortedKeys(body)[0] < fmt.Sprint(first)
-}
-
-// oddValues answer 500 to a value that a server may refuse.
-func oddValues() []Defect {
-	twice := func(v any) bool {
-		items, _ := v.([]any)
-		return len(items) > 1 && slices.ContainsFunc(items[1:], equal(items[0]))
-	}
-	var defects []Defect
-	for _, v := range []struct {
-		operation   string
-		requirement spec.ID
-		field, what string
-		is          func(value any) bool
-	}{
-		{spec.CreatePlacementTest, spec.StateCreate("description"), "description", "blanks", textThat(func(s string) bool { return s != "" && strings.Trim(s, " ") == "" })},
-		{spec.CreatePlacementTest, spec.StateCreate("test_code"), "test_code", "an empty text", equal("")},
-		{spec.CreatePlacementTest, spec.StateCreate("name"), "name", "a null character", textThat(func(s string) bool { return strings.Contains(s, "\x00") })},
-		{spec.CreatePlacementTest, spec.StateCreate("emails"), "emails", "an entry twice", twice},
-		{spec.AddCampaignVariables, spec.RequestInvalid("variables"), "variables", "an entry twice", twice},
-		{spec.AddCampaignVariables, spec.RequestInvalid("variables"), "variables", "no entry", equal([]any{})},
-		{spec.MoveAccounts, spec.RequestInvalidAccountEmails, "emails", "an entry twice", twice},
-	} {
-		defects = append(defects, defect(v.requirement, v.operation, v.field+" "+v.what+" 500", "answers 500 to "+v.what+" in "+v.field,
-			when(sends(v.field, v.is), refuse(http.StatusInternalServerError))))
-	}
-	return defects
 }
