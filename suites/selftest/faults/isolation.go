@@ -27,7 +27,7 @@ func isolationDefects() []Defect {
 		return onEach(spec.IsolationList, "leaks "+from+" to "+to, "shows a row of "+from+" in the list of "+to, when(all(asks(to), noCursor), leak(from)))
 	}
 	defects := slices.Concat(
-		leaks(dataset.Second, dataset.Main), leaks(dataset.Main, dataset.Second), leaks(dataset.Outsider, dataset.Second),
+		leaks(dataset.Second, dataset.Main), leaks(dataset.Outsider, dataset.Second),
 		onEach(spec.IsolationOwner, "last-row-owned-by-another", "names another workspace as the owner of the last row", when(noCursor, owned(nobody))),
 		mishandled(
 			kind{spec.IsolationID, "foreign-id", "another workspace's id", foreign, standIn(dataset.Second), 500},

@@ -22,7 +22,7 @@ func keyDefects() []Defect {
 	return slices.Concat(mishandled(unserved...), credentialDefects(), partDefects(),
 		onEach(spec.AuthKeyRevoked, "revoked-in-other-form", "serves a revoked key in another spelling, or before a valid key", when(all(revokedKey, not(asShown)), allow)),
 		// The operations share these spellings among them.
-		onEach(spec.AuthKeyUnknown, "revoked-in-other-form", "serves a revoked key within another token", when(all(revokedKey, not(keyIn(profile.KeyRevoked))), allow)),
+		onEach(spec.AuthKeyUnknown, "revoked-within-token", "serves a revoked key within another token", when(all(revokedKey, not(keyIn(profile.KeyRevoked))), allow)),
 		onEach(spec.AuthSchemeOther, "revoked-in-other-scheme", "serves a revoked key with another scheme", when(all(otherScheme, showsRevoked), allow)),
 	)
 }
@@ -39,9 +39,9 @@ type kind struct {
 // unserved are those that the key decides. Where it must be a 401, a suite may take a
 // 404 for the answer to an unknown path.
 var unserved = []kind{
-	{spec.AuthHeaderMissing, "no-header", "a request without an Authorization header", noAuthorization, allow, 404},
+	{spec.AuthHeaderMissing, "no-header", "a request without an Authorization header", noHeader, allow, 404},
 	{spec.AuthSchemeOther, "other-scheme", "a scheme other than Bearer", otherScheme, allow, 404},
-	{spec.AuthTokenEmpty, "empty-token", "an empty Bearer token", func(x *exchange) bool { return bearer(x) && x.token() == "" }, allow, 404},
+	{spec.AuthTokenEmpty, "empty-token", "an empty Bearer token", func(x *exchange) bool { return isBearer(x.Request) && x.token() == "" }, allow, 404},
 	{spec.AuthKeyUnknown, "unknown-key", "a key that was never issued", unknownKey, allow, 403},
 	{spec.AuthKeyRevoked, "revoked-key", "a revoked key", revokedKey, allow, 403},
 	{spec.Billing402, "unpaid", "a workspace without a paid plan", keyIn(profile.KeyUnpaid), standIn(dataset.Main), 403},
@@ -56,12 +56,12 @@ func mishandled(kinds ...kind) (defects []Defect) {
 	for _, k := range kinds {
 		for _, op := range k.breaks.Operations() {
 			add := func(how string, do verb) {
-				defects = append(defects, defect(k.breaks, op.ID, k.id+"-"+how, "answers "+k.who+": "+how, when(k.fits, do)))
+				defects = append(defects, defect(k.breaks, op.ID, k.id+"-"+how, "answers "+k.who+" with "+how, when(k.fits, do)))
 			}
-			add("served", k.serve)
+			add("200", k.serve)
 			add(strconv.Itoa(k.status), refuse(k.status))
 			if op.Answer != spec.One {
-				add("shown-nothing", showNothing)
+				add("an empty list", showNothing)
 			}
 		}
 	}
@@ -69,8 +69,7 @@ func mishandled(kinds ...kind) (defects []Defect) {
 }
 
 func authorization(x *exchange) string { return x.Header.Get("Authorization") }
-func bearer(x *exchange) bool          { return isBearer(x.Request) }
-func otherScheme(x *exchange) bool     { return authorization(x) != "" && !bearer(x) }
+func otherScheme(x *exchange) bool     { return authorization(x) != "" && !isBearer(x.Request) }
 
 // showsRevoked is a request with a revoked key anywhere in the header.
 func showsRevoked(x *exchange) bool {
@@ -78,47 +77,44 @@ func showsRevoked(x *exchange) bool {
 }
 
 // revokedKey is a request with a revoked key, alone or within a longer token.
-func revokedKey(x *exchange) bool { return bearer(x) && showsRevoked(x) }
-
-func unknownKey(x *exchange) bool {
-	_, known := x.asker()
-	return x.token() != "" && !known && !showsRevoked(x)
-}
+func revokedKey(x *exchange) bool { return isBearer(x.Request) && showsRevoked(x) }
 
 // keyForms are headers with a key, or with its encoding as a user of the scheme Basic. Three
 // dots stand for any text.
 var keyForms = map[string]string{
-	"no-scheme":               "KEY",
-	"no-space":                "BearerKEY",
-	"colon":                   "Bearer:KEY",
-	"colon-and-space":         "Bearer: KEY",
-	"equals-sign":             "Bearer=KEY",
-	"comma":                   "Bearer,KEY",
-	"semicolon":               "Bearer;KEY",
-	"encoded-space":           "Bearer%20KEY",
-	"header-in-quotes":        `"Bearer KEY"`,
-	"header-in-single-quotes": "'Bearer KEY'",
-	"bearer-within":           "XBearer KEY",
-	"scheme-basic":            "Basic KEY",
-	"scheme-token":            "Token KEY",
-	"basic-user":              "Basic USER",
-	"key-in-double-quotes":    `Bearer "KEY"`,
-	"key-in-single-quotes":    "Bearer 'KEY'",
-	"key-in-angle-brackets":   "Bearer <KEY>",
-	"key-in-square-brackets":  "Bearer [KEY]",
-	"key-and-comma":           "Bearer KEY,",
-	"key-and-semicolon":       "Bearer KEY;",
-	"key-and-dot":             "Bearer KEY.",
-	"scheme-twice":            "Bearer Bearer KEY",
-	"two-schemes":             "Bearer Token KEY",
-	"key-after-token":         "Bearer token=KEY",
-	"key-after-name":          "Bearer key=KEY",
-	"prefixed-key":            "Bearer …KEY",
-	"extended-key":            "Bearer KEY…",
-	"key-and-word":            "Bearer KEY …",
-	"last-of-two-keys":        "Bearer …, Bearer KEY",
-	"null-key":                "Bearer null",
-	"pattern-key":             "Bearer %",
+	"no-scheme":              "KEY",
+	"no-space":               "BearerKEY",
+	"colon":                  "Bearer:KEY",
+	"colon-and-space":        "Bearer: KEY",
+	"equals-sign":            "Bearer=KEY",
+	"comma":                  "Bearer,KEY",
+	"semicolon":              "Bearer;KEY",
+	"encoded-space":          "Bearer%20KEY",
+	"slash":                  "Bearer/KEY",
+	"header-in-quotes":       `"Bearer KEY"`,
+	"bearer-within":          "XBearer KEY",
+	"scheme-basic":           "Basic KEY",
+	"scheme-token":           "Token KEY",
+	"basic-user":             "Basic USER",
+	"key-in-double-quotes":   `Bearer "KEY"`,
+	"key-in-single-quotes":   "Bearer 'KEY'",
+	"key-in-angle-brackets":  "Bearer <KEY>",
+	"key-in-square-brackets": "Bearer [KEY]",
+	"key-in-parentheses":     "Bearer (KEY)",
+	"key-and-comma":          "Bearer KEY,",
+	"key-and-semicolon":      "Bearer KEY;",
+	"key-and-dot":            "Bearer KEY.",
+	"scheme-twice":           "Bearer Bearer KEY",
+	"two-schemes":            "Bearer Token KEY",
+	"key-after-token":        "Bearer token=KEY",
+	"key-after-name":         "Bearer key=KEY",
+	"prefixed-key":           "Bearer …KEY",
+	"extended-key":           "Bearer KEY…",
+	"key-and-word":           "Bearer KEY …",
+	"first-of-two-keys":      "Bearer KEY, …",
+	"last-of-two-keys":       "Bearer …, Bearer KEY",
+	"null-key":               "Bearer null",
+	"pattern-key":            "Bearer %",
 }
 
 // inForm reports whether the header of a request has the form, with that key.
@@ -149,13 +145,13 @@ func credentialDefects() []Defect {
 	}
 	for _, name := range []string{"X-Api-Key", "Authentication", "Authorisation", "Token", "Cookie"} {
 		accepts(spec.AuthHeaderMissing, "header "+name, func(x *exchange, key string) bool {
-			return noAuthorization(x) && strings.Contains(x.Header.Get(name), key)
+			return noHeader(x) && strings.Contains(x.Header.Get(name), key)
 		})
 	}
 	accepts(spec.AuthHeaderMissing, "query", func(x *exchange, key string) bool {
-		return noAuthorization(x) && strings.Contains(x.Query.Encode(), key)
+		return noHeader(x) && strings.Contains(x.Query.Encode(), key)
 	})
-	accepts(spec.AuthTokenEmpty, "empty header", func(x *exchange, _ string) bool { return !noAuthorization(x) && authorization(x) == "" })
+	accepts(spec.AuthTokenEmpty, "empty header", func(x *exchange, _ string) bool { return noHeader(x) && len(x.Header.Values("Authorization")) > 0 })
 	for _, id := range slices.Sorted(maps.Keys(keyForms)) {
 		form, breaks := keyForms[id], spec.AuthSchemeOther
 		if strings.HasPrefix(form, "Bearer ") {

@@ -104,7 +104,7 @@ func effectDefects() []Defect {
 		defects = append(defects, defect(breaks, operation, id+" refused but done", "refuses a request but carries it out: "+id, rules...))
 	}
 	for _, op := range spec.AuthNoEffect.Operations() {
-		does(spec.AuthNoEffect, op.ID, "no header", noAuthorization, 401)
+		does(spec.AuthNoEffect, op.ID, "no header", noHeader, 401)
 		does(spec.AuthNoEffect, op.ID, "unknown key", unknownKey, 401)
 		does(spec.AuthNoEffect, op.ID, "revoked key", revokedKey, 401)
 	}
