@@ -16,7 +16,10 @@ import (
 // creationDefects show a created test differently from what was written (STATE-CREATE-…,
 // STATE-READ_ONLY-…, STATE-GET-LIST), and metadata that was not asked for (META-…).
 func creationDefects() []Defect {
-	return slices.Concat(storedDefects(), textDefects(), acceptDefects(), twinDefects(), readOnlyDefects(), likenessDefects(), metadataDefects())
+	changing := when(always, noteChange)
+	return slices.Concat(storedDefects(), textDefects(), readOnlyDefects(), creationMistakes.on("", altered("InboxPlacementTest")),
+		onEach(spec.StateCreateDistinct, "takes-first-mapping", "also removes the first tag mapping", vanish(spec.ListTagMappings, false), changing),
+		onEach(spec.StateCreateDistinct, "takes-last-subsequence", "also removes the last subsequence", vanish(spec.ListSubsequences, true), changing))
 }
 
 const (
@@ -141,6 +144,8 @@ func storedDefects() []Defect {
 				defect(requirement, tests, "not-listed-with-"+f.name, "does not list a test created with "+f.name,
 					when(served, hide(func(x *exchange, row map[string]any) bool { return unseen(x, textOf(row, "id")) })), noteCreation))
 		}
+		differs := f.name + " in a get " + f.ways[0].words
+		defects = append(defects, defect(spec.StateGetList, get, differs, "shows "+differs, when(served, set(f.name, f.ways[0].wrong))))
 		values := variants.Member(create, f.name).Valid
 		for i := len(values) - 1; i >= max(0, len(values)-3); i-- { // a run sends the first value with most tests
 			if v := values[i]; v.Value != nil && v.Value != "" && !v.Open && v.What != usual[f.name] {
@@ -220,53 +225,58 @@ func textDefects() []Defect {
 	return defects
 }
 
-// acceptDefects refuse a valid body, or answer it without storing anything.
-func acceptDefects() []Defect {
-	var defects []Defect
-	creating := func(requirement spec.ID, id, doc string, o occasion, v verb) {
-		defects = append(defects, defect(requirement, create, id, doc, when(o, v)))
-	}
-	for _, at := range []string{"true", "false"} {
-		is := sends("run_immediately", equal(at == "true"))
-		creating(spec.StateCreate("run_immediately"), "run-immediately-"+at+"-refused", "refuses a body whose run_immediately is "+at, is, refuse(http.StatusBadRequest))
-		creating(spec.StateCreate("run_immediately"), "run-immediately-"+at+"-not-stored", "does not store a test whose run_immediately is "+at, is, inPassing)
-	}
-	for _, field := range []string{"description", "status", "tags"} {
-		creating(spec.StateCreateNull, field+"-null-refused", "refuses null for "+field, sends(field, isNull), refuse(http.StatusBadRequest))
-	}
-	creating(spec.StateCreateNull, "null-500", "answers 500 to a null description", sends("description", isNull), refuse(http.StatusInternalServerError))
-	creating(spec.StateCreateNull, "null-not-stored", "does not store a test with a null description", sends("description", isNull), inPassing)
-	return defects
+// creationMistakes refuse a valid body, store nothing, create not exactly one test, or show
+// metadata without being asked.
+var creationMistakes = mistakes{
+	spec.StateCreateNull: {
+		{"refuses null for description", sends("description", isNull), refuse(400)},
+		{"refuses null for tags", sends("tags", isNull), refuse(422)},
+		{"answers 500 to null for status", sends("status", isNull), refuse(500)},
+		{"does not store a test with null for description", sends("description", isNull), inPassing},
+	},
+	spec.StateCreate("run_immediately"): {
+		{"refuses to run a test immediately", sends("run_immediately", equal(true)), refuse(400)},
+		{"refuses not to run a test immediately", sends("run_immediately", equal(false)), refuse(400)},
+		{"does not store a test that runs immediately", sends("run_immediately", equal(true)), inPassing},
+	},
+	spec.StateCreateDistinct: {
+		{"creates two tests if one is to run immediately", sends("run_immediately", equal(true)), func(x *exchange) { _, _ = x.ask(x.Request) }},
+		{"answers a repeated body with the first test", func(x *exchange) bool { return len(x.Body) > 0 }, keepAnswerTo(func(x *exchange) string { return string(x.Body) }, served)},
+		{"does not store a test whose body was sent before", func(x *exchange) bool { return x.memory.count("body "+string(x.Body)) > 1 }, inPassing},
+		{"puts the name of a created test into the first one of the profile", all(asks(dataset.Main), served), func(x *exchange) {
+			x.alter(first(x.Profile.Workspaces[dataset.Main].PlacementTests), "name", x.sent()["name"])
+		}},
+	},
+	spec.MetaTrue: {
+		{"ignores with_metadata", with(withMetadata, "true"), dropParam(withMetadata)},
+		{"shows no metadata of tests with a campaign", with(withMetadata, "true"), rows(thatFit(eachRow, inCampaign), func(_ *exchange, row map[string]any) { delete(row, "metadata") })},
+	},
+	spec.MetaFalse: {
+		{"takes with_metadata=false for true", with(withMetadata, "false"), setParam(withMetadata, "true")},
+		{"shows metadata of tests with a campaign despite with_metadata=false", with(withMetadata, "false"), rows(thatFit(eachRow, inCampaign), addMetadata)},
+	},
+	spec.MetaAbsent: {
+		{"shows metadata without being asked", not(has(withMetadata)), setParam(withMetadata, "true")},
+		{"shows metadata of tests with a campaign without being asked", not(has(withMetadata)), rows(thatFit(eachRow, inCampaign), addMetadata)},
+	},
+	spec.MetaElsewhere: {
+		{"shows metadata of every test", served, rows(eachRow, addMetadata)},
+		{"shows metadata of tests with a campaign", served, rows(thatFit(eachRow, inCampaign), addMetadata)},
+	},
+	spec.StateGetList: {
+		{"shows another id in a get", served, set("id", ofText(anotherID))},
+		{"shows other recipients in a get", served, set("recipients", firstLost)},
+		{"shows another timestamp_created in a get", served, set("timestamp_created", ofText(hourLater))},
+		{"shows another name of every other test in a get", served, rows(thatFit(eachRow, func(row map[string]any) bool {
+			id := textOf(row, "id")
+			return id != "" && id[len(id)-1]%2 == 0
+		}), func(_ *exchange, row map[string]any) { damage(row, "name", cutShort) })},
+	},
 }
 
-// twinDefects do not create exactly one test with each request, or alter another one.
-func twinDefects() []Defect {
-	distinct := func(id, doc string, rules ...rule) Defect {
-		return defect(spec.StateCreateDistinct, create, id, doc, rules...)
-	}
-	again := func(x *exchange) bool { return x.memory.count("body "+string(x.Body)) > 1 }
-	return []Defect{
-		distinct("run-immediately-twice", "creates two tests if one is to run at once",
-			when(sends("run_immediately", equal(true)), func(x *exchange) { _, _ = x.ask(x.Request) })),
-		distinct("twin-same", "answers a repeated body with the first test", when(always, func(x *exchange) {
-			name := "twin " + string(x.Body)
-			if kept, ok := x.memory.get(name); ok {
-				reply(kept.(Response))(x)
-			} else if x.served() {
-				x.memory.put(name, x.answer)
-			}
-		})),
-		distinct("twin-not-stored", "does not store a test whose body was sent before", when(again, inPassing)),
-		distinct("alters-first", "puts the name of a created test into the first one of the profile",
-			altered("InboxPlacementTest"), when(served, func(x *exchange) {
-				if asks(dataset.Main)(x) {
-					x.alter(first(x.Profile.Workspaces[dataset.Main].PlacementTests), "name", x.sent()["name"])
-				}
-			})),
-		distinct("takes-first-mapping", "also removes the first tag mapping", vanish(spec.ListTagMappings, false), when(always, noteChange)),
-		distinct("takes-last-subsequence", "also removes the last subsequence", vanish(spec.ListSubsequences, true), when(always, noteChange)),
-	}
-}
+func inCampaign(row map[string]any) bool { return row["campaign_id"] != nil }
+
+func addMetadata(_ *exchange, row map[string]any) { row["metadata"] = map[string]any{"tags": []any{}} }
 
 // readOnlyDefects show, in one view, the body's value of a read-only field.
 func readOnlyDefects() []Defect {
@@ -279,44 +289,6 @@ func readOnlyDefects() []Defect {
 		}
 	}
 	return defects
-}
-
-// likenessDefects show a test differently in a get and in the list.
-func likenessDefects() []Defect {
-	differs := func(field string, wrong func(any) any) Defect {
-		return defect(spec.StateGetList, get, field+"-unlike-list", "shows another "+field+" in a get", when(served, set(field, wrong)))
-	}
-	var defects []Defect
-	for _, f := range testFields {
-		defects = append(defects, differs(f.name, f.ways[0].wrong))
-	}
-	everyOther := thatFit(eachRow, func(row map[string]any) bool { id := textOf(row, "id"); return id != "" && id[len(id)-1]%2 == 0 })
-	return append(defects, differs("id", ofText(anotherID)), differs("recipients", ofItems(func(items []any) []any { return append(items, items...) })),
-		differs("timestamp_created", ofText(hourLater)),
-		defect(spec.StateGetList, get, "half-unlike-list", "shows another name of every other test in a get",
-			when(served, rows(everyOther, func(_ *exchange, row map[string]any) { damage(row, "name", cutShort) }))))
-}
-
-// metadataDefects show metadata that was not asked for, or none that was.
-func metadataDefects() []Defect {
-	add := func(_ *exchange, row map[string]any) { row["metadata"] = map[string]any{"tags": []any{}} }
-	drop := func(_ *exchange, row map[string]any) { delete(row, "metadata") }
-	inCampaign := func(row map[string]any) bool { return row["campaign_id"] != nil }
-	inNone := func(row map[string]any) bool { return row["campaign_id"] == nil }
-	absent := not(has(withMetadata))
-	defects := []Defect{
-		defect(spec.MetaTrue, get, "metadata-never", "ignores with_metadata", when(with(withMetadata, "true"), dropParam(withMetadata))),
-		defect(spec.MetaTrue, get, "no-metadata-with-campaign", "shows no metadata of tests with a campaign", when(with(withMetadata, "true"), rows(thatFit(eachRow, inCampaign), drop))),
-		defect(spec.MetaFalse, get, "metadata-at-any-word", "treats with_metadata=false as true", when(with(withMetadata, "false"), setParam(withMetadata, "true"))),
-		defect(spec.MetaFalse, get, "metadata-without-campaign", "shows metadata of tests without a campaign despite with_metadata=false",
-			when(with(withMetadata, "false"), rows(thatFit(eachRow, inNone), add))),
-		defect(spec.MetaAbsent, get, "metadata-by-default", "shows metadata without being asked", when(absent, setParam(withMetadata, "true"))),
-		defect(spec.MetaAbsent, get, "metadata-with-campaign-by-default", "shows metadata of tests with a campaign without being asked",
-			when(absent, rows(thatFit(eachRow, inCampaign), add))),
-		defect(spec.MetaElsewhere, tests, "metadata-in-last-row", "shows metadata of the last test of a page", when(served, rows(lastRow, add))),
-	}
-	return slices.Concat(defects, onEach(spec.MetaElsewhere, "metadata-everywhere", "shows metadata of every test", when(served, rows(eachRow, add))),
-		onEach(spec.MetaElsewhere, "metadata-with-campaign", "shows metadata of tests with a campaign", when(served, rows(thatFit(eachRow, inCampaign), add))))
 }
 
 // withMetadata is the query parameter that requests metadata.

@@ -86,9 +86,9 @@ func notFoundDefects() []Defect {
 			{"uses another one for a missing " + what, o, standIn(dataset.Main)},
 		}
 	}
-	return onAll("", []mistakes{
-		{spec.NotFound, append(unserved("resource", missing), mistake{"answers 410 for a missing resource", missing, refuse(410)})},
-		{spec.NotFoundLead, unserved("lead", lead)},
-		{spec.NotFoundSubsequence, unserved("subsequence", all(missing, not(lead)))},
-	})
+	return mistakes{
+		spec.NotFound:            append(unserved("resource", missing), mistake{"answers 410 for a missing resource", missing, refuse(410)}),
+		spec.NotFoundLead:        unserved("lead", lead),
+		spec.NotFoundSubsequence: unserved("subsequence", all(missing, not(lead))),
+	}.on("")
 }

@@ -11,7 +11,7 @@ import (
 
 // rule is a part of a fault: what it does to the exchanges of an operation on an occasion.
 type rule struct {
-	operation string // anyOperation, or that of optionsPath; "" is that of the defect
+	operation string // or one of the constants; "" is that of the defect
 	when      occasion
 	do        verb
 }
@@ -27,6 +27,7 @@ const (
 	anyOperation = "*"       // one of the 18
 	options      = "options" // the path of the provider options
 	anyPath      = "**"      // known or not
+	itsList      = "list"    // that shows the resource of the defect's operation
 )
 
 // when is a rule for the operation of the defect.
@@ -189,6 +190,8 @@ func (m *memory) get(name string) (any, bool) {
 	value, ok := m.values[name]
 	return value, ok
 }
+
+func (m *memory) value(name string) any { value, _ := m.get(name); return value }
 
 func (m *memory) has(name string) bool { _, ok := m.get(name); return ok }
 

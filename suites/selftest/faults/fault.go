@@ -16,6 +16,7 @@ package faults
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -100,11 +101,37 @@ func Quirks() []Quirk {
 func defect(requirement spec.ID, operation, id, doc string, rules ...rule) Defect {
 	rules = slices.Clone(rules)
 	for i := range rules {
-		if rules[i].operation == "" {
+		switch rules[i].operation {
+		case "":
 			rules[i].operation = operation
+		case itsList:
+			rules[i].operation = listOf(operation)
 		}
 	}
 	return Defect{ID: operation + "/" + slug(id), Breaks: requirement.On(operation), Doc: doc, Apply: apply(rules...)}
+}
+
+// mistakes are what servers get wrong, by the requirement that they break.
+type mistakes map[spec.ID][]mistake
+
+// mistake is a row of a table of defects. Its words complete "the server …" and make its id.
+type mistake struct {
+	words string
+	when  occasion
+	do    verb
+}
+
+// on returns a defect for each mistake and each operation of its requirement. The rule is for
+// requests of the operation, "" for that of the defect. The rules beside do not show by
+// themselves.
+func (m mistakes) on(operation string, beside ...rule) []Defect {
+	var defects []Defect
+	for _, breaks := range slices.Sorted(maps.Keys(m)) {
+		for _, one := range m[breaks] {
+			defects = append(defects, onEach(breaks, one.words, one.words, append(beside, on(operation, one.when, one.do))...)...)
+		}
+	}
+	return defects
 }
 
 // onEach returns a defect for each operation that the catalogue binds to the requirement.

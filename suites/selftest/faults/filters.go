@@ -12,7 +12,7 @@ import (
 // filterDefects break the filters. They use only what the target shows with and without a
 // filter: they do not know what it selects.
 func filterDefects() []Defect {
-	defects := filteredWalkMistakes.defects()
+	defects := filteredWalkMistakes.on("")
 	for _, op := range spec.FilterWalk.Operations() {
 		for _, f := range filtersIn(op.ID) {
 			for _, m := range filterMistakes {
@@ -207,38 +207,35 @@ func neverShown(f, other filter) bool {
 }
 
 // filteredWalkMistakes break walks of filtered lists only.
-var filteredWalkMistakes = listMistakes{spec.FilterWalk: {
-	{"repeats rows between pages of a filter", filteredWalk(pager{after: repeatLast})},
-	{"skips a row between two pages of a filter", filteredWalk(pager{after: skipNext})},
-	{"returns no cursor with a small page of a filter", filteredWalk(pager{after: only(smallOnes, endWalk)})},
-	{"links a full last page of a filter to itself", filteredWalk(pager{after: only(lastOne.and(isFull), linkToItself)})},
-	{"shows small pages of a filter in reverse order", filteredWalk(pager{before: throughout(smallOnes, backwards)})},
-	{"shows the last two rows of a filter in the wrong order", filteredWalk(pager{before: turnEnd(2)})},
-	{"shows a row more than the limit for a filter", filteredWalk(pager{before: oneMore})},
+var filteredWalkMistakes = mistakes{spec.FilterWalk: {
+	{"repeats rows between pages of a filter", filtered, serve(pager{after: repeatLast})},
+	{"skips a row between two pages of a filter", filtered, serve(pager{after: skipNext})},
+	{"returns no cursor with a small page of a filter", filtered, serve(pager{after: only(smallOnes, endWalk)})},
+	{"links a full last page of a filter to itself", filtered, serve(pager{after: only(lastOne.and(isFull), linkToItself)})},
+	{"shows small pages of a filter in reverse order", filtered, serve(pager{before: throughout(smallOnes, backwards)})},
+	{"shows the last two rows of a filter in the wrong order", filtered, serve(pager{before: turnEnd(2)})},
+	{"shows a row more than the limit for a filter", filtered, serve(pager{before: oneMore})},
 }}
-
-// filteredWalk serves filtered lists.
-func filteredWalk(p pager) rule { return when(filtered, serve(p)) }
 
 // flagDefects break the two flags that leave out a part of each report.
 func flagDefects() []Defect {
-	wrong := listMistakes{}
+	wrong := mistakes{}
 	flags := flagsIn[spec.ListPlacementReports]
 	for i, key := range flags {
 		requirement, other := "FILTER-"+strings.ToUpper(key), flags[1-i]
 		on, unset, show, leaveOut := with(key, "true"), not(has(key)), setParam(key, "false"), setParam(key, "true")
-		wrong[spec.ID(requirement+"-TRUE")] = []listMistake{
-			{"shows the part in spite of " + key, when(on, show)},
-			{"shows the part after the first page in spite of " + key, when(all(on, not(firstPage)), show)},
-			{"shows the part if the other one is left out in spite of " + key, when(all(on, with(other, "true")), show)},
-			{"leaves out the other part, too, for " + key, when(on, setParam(other, "true"))},
-			{"leaves out the last row for " + key, when(on, serve(pager{before: withoutLast}))},
+		wrong[spec.ID(requirement+"-TRUE")] = []mistake{
+			{"shows the part in spite of " + key, on, show},
+			{"shows the part after the first page in spite of " + key, all(on, not(firstPage)), show},
+			{"shows the part if the other one is left out in spite of " + key, all(on, with(other, "true")), show},
+			{"leaves out the other part, too, for " + key, on, setParam(other, "true")},
+			{"leaves out the last row for " + key, on, serve(pager{before: withoutLast})},
 		}
-		wrong[spec.ID(requirement+"-DEFAULT")] = []listMistake{
-			{"leaves out the part without " + key, when(unset, leaveOut)},
-			{"leaves out the part after the first page without " + key, when(all(unset, not(firstPage)), leaveOut)},
-			{"leaves out the part with a false " + key, when(with(key, "false"), leaveOut)},
+		wrong[spec.ID(requirement+"-DEFAULT")] = []mistake{
+			{"leaves out the part without " + key, unset, leaveOut},
+			{"leaves out the part after the first page without " + key, all(unset, not(firstPage)), leaveOut},
+			{"leaves out the part with a false " + key, with(key, "false"), leaveOut},
 		}
 	}
-	return wrong.defects()
+	return wrong.on("")
 }

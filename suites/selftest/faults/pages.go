@@ -3,7 +3,6 @@ package faults
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -11,38 +10,17 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// listMistakes are what servers of lists get wrong, by the requirement that they break.
-type listMistakes map[spec.ID][]listMistake
-
-// listMistake is one of them. Its words are its id, too.
-type listMistake struct {
-	doc string
-	do  rule
-}
-
-// defects returns a defect for each mistake and each operation of its requirement. The rules
-// beside do not show by themselves.
-func (m listMistakes) defects(beside ...rule) []Defect {
-	var defects []Defect
-	for _, breaks := range slices.Sorted(maps.Keys(m)) {
-		for _, one := range m[breaks] {
-			defects = append(defects, onEach(breaks, one.doc, one.doc, append(beside, one.do)...)...)
-		}
-	}
-	return defects
-}
-
 // beforeCut is a mistake before the page is cut, afterCut one on the cut page.
-func beforeCut(change func(*page)) rule { return when(always, serve(pager{before: change})) }
-func afterCut(change func(*page)) rule  { return when(always, serve(pager{after: change})) }
+func beforeCut(change func(*page)) verb { return serve(pager{before: change}) }
+func afterCut(change func(*page)) verb  { return serve(pager{after: change}) }
 
 // cursorsLike is a list whose cursors are numbers in that form.
-func cursorsLike(format string) rule {
-	return when(always, serve(pager{form: func(n int) string { return fmt.Sprintf(format, n) }}))
+func cursorsLike(format string) verb {
+	return serve(pager{form: func(n int) string { return fmt.Sprintf(format, n) }})
 }
 
 func pageDefects() []Defect {
-	defects := slices.Concat(pageMistakes.defects(), changeMistakes.defects(when(served, noteCursor),
+	defects := slices.Concat(pageMistakes.on(""), changeMistakes.on("", when(served, noteCursor),
 		on(spec.CreatePlacementTest, served, func(x *exchange) { x.memory.put("newest", textOf(x.body(), "id")) }),
 		on(spec.DeletePlacementTest, served, noteRemoval), on(spec.DeleteSubsequence, served, noteRemoval)))
 	// Each form of a limit is checked by itself.
@@ -53,78 +31,78 @@ func pageDefects() []Defect {
 	return defects
 }
 
-var pageMistakes = listMistakes{
+var pageMistakes = mistakes{
 	spec.PageLimitAccepted: {
-		{"refuses limit=1", when(with("limit", "1"), refuse(400))},
-		{"refuses limit=99", when(with("limit", "99"), refuse(422))},
-		{"answers 500 to limit=100", when(with("limit", "100"), refuse(500))},
+		{"refuses limit=1", with("limit", "1"), refuse(400)},
+		{"refuses limit=99", with("limit", "99"), refuse(422)},
+		{"answers 500 to limit=100", with("limit", "100"), refuse(500)},
 	},
 	spec.PageLimitHonoured: {
-		{"serves 10 rows a page for any limit", when(has("limit"), serve(pager{before: ofSize(10)}))},
-		{"serves a row more than limit=100", beforeCut(only(limited("100"), oneMore))},
-		{"serves a row more than limit=1", beforeCut(only(limited("1"), oneMore))},
-		{"serves a row more than the limit on all pages but the first", beforeCut(only(laterOnes, oneMore))},
+		{"serves 10 rows a page for any limit", has("limit"), serve(pager{before: ofSize(10)})},
+		{"serves a row more than limit=100", always, beforeCut(only(limited("100"), oneMore))},
+		{"serves a row more than limit=1", always, beforeCut(only(limited("1"), oneMore))},
+		{"serves a row more than the limit on all pages but the first", always, beforeCut(only(laterOnes, oneMore))},
 	},
 	spec.PageLimitAbsent: {
-		{"serves the whole list without a limit", beforeCut(only(limited(""), ofSize(everything)))},
-		{"requires a limit", when(not(has("limit")), refuse(400))},
+		{"serves the whole list without a limit", always, beforeCut(only(limited(""), ofSize(everything)))},
+		{"requires a limit", not(has("limit")), refuse(400)},
 	},
 	spec.PageLimitOutOfRange: {
-		{"serves the whole list for limit=0", beforeCut(only(limited("0"), ofSize(everything)))},
-		{"serves 101 rows for limit=101", beforeCut(only(limited("101"), ofSize(101)))},
-		{"serves the whole list for an empty limit", when(with("limit", ""), serve(pager{before: ofSize(everything)}))},
+		{"serves the whole list for limit=0", always, beforeCut(only(limited("0"), ofSize(everything)))},
+		{"serves 101 rows for limit=101", always, beforeCut(only(limited("101"), ofSize(101)))},
+		{"serves the whole list for an empty limit", with("limit", ""), serve(pager{before: ofSize(everything)})},
 	},
 	spec.PageCursorValue: {
-		{"uses positions as cursors", cursorsLike("%d")},
-		{"uses URNs of UUIDs as cursors", cursorsLike("urn:uuid:00000000-0000-7000-8000-%012x")},
-		{"uses UUIDs without dashes as cursors", cursorsLike("000000000000700080%014x")},
-		{"uses email addresses with a name as cursors", cursorsLike("Row <row-%d@list.example>")},
-		{"uses positions as cursors late in the list", when(always, serve(pager{form: lateCursors(uuidCursor)}))},
+		{"uses positions as cursors", always, cursorsLike("%d")},
+		{"uses URNs of UUIDs as cursors", always, cursorsLike("urn:uuid:00000000-0000-7000-8000-%012x")},
+		{"uses UUIDs without dashes as cursors", always, cursorsLike("000000000000700080%014x")},
+		{"uses email addresses with a name as cursors", always, cursorsLike("Row <row-%d@list.example>")},
+		{"uses positions as cursors late in the list", always, serve(pager{form: lateCursors(uuidCursor)})},
 	},
 	spec.PageCursorTimestamp: {
-		{"uses UUIDs as cursors", cursorsLike("00000000-0000-7000-8000-%012x")},
-		{"uses milliseconds since 1970 as cursors", cursorsLike("17356%08d")},
-		{"uses days as cursors", cursorsLike("2%03d-01-01")},
-		{"uses positions as cursors late in the list", when(always, serve(pager{form: lateCursors(timestampCursor)}))},
+		{"uses UUIDs as cursors", always, cursorsLike("00000000-0000-7000-8000-%012x")},
+		{"uses milliseconds since 1970 as cursors", always, cursorsLike("17356%08d")},
+		{"uses days as cursors", always, cursorsLike("2%03d-01-01")},
+		{"uses positions as cursors late in the list", always, serve(pager{form: lateCursors(timestampCursor)})},
 	},
 	spec.PageWalkEnds: {
-		{"links the last page to itself", afterCut(only(lastOne, linkToItself))},
-		{"links a full last page to itself", afterCut(only(lastOne.and(isFull), linkToItself))},
-		{"links the last small page to the first", afterCut(only(lastOne.and(smallOnes), func(s *page) { s.next = 0 }))},
-		{"repeats its last row for ever, each time with a new cursor", afterCut(only(lastOne, func(s *page) { s.next, s.mark = max(0, len(s.list)-1), s.mark+1 }))},
-		{"links a page deep in the list to itself", afterCut(only(deepOne, linkToItself))},
+		{"links the last page to itself", always, afterCut(only(lastOne, linkToItself))},
+		{"links a full last page to itself", always, afterCut(only(lastOne.and(isFull), linkToItself))},
+		{"links the last small page to the first", always, afterCut(only(lastOne.and(smallOnes), func(s *page) { s.next = 0 }))},
+		{"repeats its last row for ever, each time with a new cursor", always, afterCut(only(lastOne, func(s *page) { s.next, s.mark = max(0, len(s.list)-1), s.mark+1 }))},
+		{"links a page deep in the list to itself", always, afterCut(only(deepOne, linkToItself))},
 	},
 	spec.PageWalkOnce: {
-		{"starts each page with the last row of the previous page", afterCut(repeatLast)},
-		{"repeats rows between small pages", afterCut(only(smallOnes, repeatLast))},
-		{"repeats rows between pages without a limit", afterCut(only(limited(""), repeatLast))},
-		{"repeats a row deep in the list", afterCut(only(deepOne, repeatLast))},
-		{"shows a row twice on a page deep in the list", afterCut(only(deepOne, func(s *page) { s.rows = slices.Concat(s.rows[:1], s.rows) }))},
+		{"starts each page with the last row of the previous page", always, afterCut(repeatLast)},
+		{"repeats rows between small pages", always, afterCut(only(smallOnes, repeatLast))},
+		{"repeats rows between pages without a limit", always, afterCut(only(limited(""), repeatLast))},
+		{"repeats a row deep in the list", always, afterCut(only(deepOne, repeatLast))},
+		{"shows a row twice on a page deep in the list", always, afterCut(only(deepOne, func(s *page) { s.rows = slices.Concat(s.rows[:1], s.rows) }))},
 	},
 	spec.PageWalkComplete: {
-		{"skips a row between two pages", afterCut(skipNext)},
-		{"skips a row between two pages of 50", afterCut(only(limited("50"), skipNext))},
-		{"skips a row deep in the list", afterCut(only(deepOne, skipNext))},
-		{"ends the list if one row is left after a page", afterCut(only(func(s *page) bool { return s.next == len(s.list)-1 }, endWalk))},
-		{"leaves out its last row on small pages", beforeCut(only(smallOnes, withoutLast))},
-		{"ends every walk after 20 pages", afterCut(func(s *page) {
+		{"skips a row between two pages", always, afterCut(skipNext)},
+		{"skips a row between two pages of 50", always, afterCut(only(limited("50"), skipNext))},
+		{"skips a row deep in the list", always, afterCut(only(deepOne, skipNext))},
+		{"ends the list if one row is left after a page", always, afterCut(only(func(s *page) bool { return s.next == len(s.list)-1 }, endWalk))},
+		{"leaves out its last row on small pages", always, beforeCut(only(smallOnes, withoutLast))},
+		{"ends every walk after 20 pages", always, afterCut(func(s *page) {
 			if s.mark++; s.mark == 20 {
 				endWalk(s)
 			}
 		})},
 	},
 	spec.PageWalkSequence: {
-		{"shows small pages in reverse order", beforeCut(throughout(smallOnes, backwards))},
-		{"shows pages of 100 in reverse order", beforeCut(throughout(limited("100"), backwards))},
+		{"shows small pages in reverse order", always, beforeCut(throughout(smallOnes, backwards))},
+		{"shows pages of 100 in reverse order", always, beforeCut(throughout(limited("100"), backwards))},
 	},
 	spec.PageOrder: {
-		{"shows the last two rows in the wrong order", beforeCut(turnEnd(2))},
-		{"shows the first half last", beforeCut(func(s *page) { s.list = slices.Concat(s.list[len(s.list)/2:], s.list[:len(s.list)/2]) })},
+		{"shows the last two rows in the wrong order", always, beforeCut(turnEnd(2))},
+		{"shows the first half last", always, beforeCut(func(s *page) { s.list = slices.Concat(s.list[len(s.list)/2:], s.list[:len(s.list)/2]) })},
 	},
 	spec.SortAsc:  sortMistakes("asc"),
 	spec.SortDesc: sortMistakes("desc"),
 	spec.ListRowsOnce: {
-		{"shows the first row again at the end", when(always, items(func(_ *exchange, items []any) []any { return append(items, items[:min(1, len(items))]...) }))},
+		{"shows the first row again at the end", always, items(func(_ *exchange, items []any) []any { return append(items, items[:min(1, len(items))]...) })},
 	},
 }
 
@@ -178,18 +156,18 @@ func lateCursors(early cursorForm) cursorForm {
 
 // changeMistakes break walks while rows come and go. The cursors of a pager are positions,
 // which such rows shift.
-var changeMistakes = listMistakes{
+var changeMistakes = mistakes{
 	spec.PageInsert: {
-		{"shows the newest row first and uses positions as cursors", beforeCut(newestRowFirst)},
-		{"answers a cursor older than the newest row with an empty page", when(insertedSince, showNothing)},
-		{"skips a row for a cursor older than the newest row", when(insertedSince, skipFirstRow)},
-		{"refuses a cursor older than the newest row", when(insertedSince, refuse(400))},
+		{"shows the newest row first and uses positions as cursors", always, beforeCut(newestRowFirst)},
+		{"answers a cursor older than the newest row with an empty page", insertedSince, showNothing},
+		{"skips a row for a cursor older than the newest row", insertedSince, skipFirstRow},
+		{"refuses a cursor older than the newest row", insertedSince, refuse(400)},
 	},
 	spec.PageRemove: {
-		{"uses positions as cursors, which a deleted row shifts", beforeCut(nil)},
-		{"answers a cursor whose row was deleted with an empty page", when(rowRemoved, showNothing)},
-		{"answers a cursor whose row was deleted with the first page", when(rowRemoved, dropParam(profile.ParamStartingAfter))},
-		{"skips a row for a cursor whose row was deleted", when(rowRemoved, skipFirstRow)},
+		{"uses positions as cursors, which a deleted row shifts", always, beforeCut(nil)},
+		{"answers a cursor whose row was deleted with an empty page", rowRemoved, showNothing},
+		{"answers a cursor whose row was deleted with the first page", rowRemoved, dropParam(profile.ParamStartingAfter)},
+		{"skips a row for a cursor whose row was deleted", rowRemoved, skipFirstRow},
 	},
 }
 
@@ -229,17 +207,15 @@ func rowRemoved(x *exchange) bool {
 }
 
 // sortMistakes are mistakes of a sort order.
-func sortMistakes(order string) []listMistake {
-	sort := func(p pager, beside ...string) rule {
-		return when(all(with(profile.ParamSortOrder, order), has(beside...)), serve(p))
-	}
-	return []listMistake{
-		{"sorts in the opposite order with sort_order=" + order, sort(pager{before: backwards})},
-		{"sorts each page by itself with sort_order=" + order, sort(pager{before: backwards, after: func(s *page) { s.rows = reversed(s.rows) }})},
-		{"sorts what a search with a status finds in the opposite order with sort_order=" + order, sort(pager{before: backwards}, profile.ParamSearch, profile.ParamStatus)},
-		{"shows the last two rows in the wrong order with sort_order=" + order, sort(pager{before: turnEnd(2)})},
-		{"leaves out the last row with sort_order=" + order, sort(pager{before: withoutLast})},
-		{"skips a row between two pages of a status with sort_order=" + order, sort(pager{after: skipNext}, profile.ParamStatus)},
-		{"repeats rows between pages of a search with sort_order=" + order, sort(pager{after: repeatLast}, profile.ParamSearch)},
+func sortMistakes(order string) []mistake {
+	sorted := func(beside ...string) occasion { return all(with(profile.ParamSortOrder, order), has(beside...)) }
+	return []mistake{
+		{"sorts in the opposite order with sort_order=" + order, sorted(), serve(pager{before: backwards})},
+		{"sorts each page by itself with sort_order=" + order, sorted(), serve(pager{before: backwards, after: func(s *page) { s.rows = reversed(s.rows) }})},
+		{"sorts what a search with a status finds in the opposite order with sort_order=" + order, sorted(profile.ParamSearch, profile.ParamStatus), serve(pager{before: backwards})},
+		{"shows the last two rows in the wrong order with sort_order=" + order, sorted(), serve(pager{before: turnEnd(2)})},
+		{"leaves out the last row with sort_order=" + order, sorted(), serve(pager{before: withoutLast})},
+		{"skips a row between two pages of a status with sort_order=" + order, sorted(profile.ParamStatus), serve(pager{after: skipNext})},
+		{"repeats rows between pages of a search with sort_order=" + order, sorted(profile.ParamSearch), serve(pager{after: repeatLast})},
 	}
 }

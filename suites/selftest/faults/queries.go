@@ -16,7 +16,7 @@ import (
 func queryDefects() []Defect {
 	const list = spec.ListPlacementTests
 	searches := has(profile.ParamSearch)
-	defects := slices.Concat(queryMistakes.defects(), newTestMistakes.defects(on(spec.CreatePlacementTest, served, noteNewTest)), []Defect{
+	defects := slices.Concat(queryMistakes.on(""), newTestMistakes.on("", on(spec.CreatePlacementTest, served, noteNewTest)), []Defect{
 		defect(spec.ListSameValues, list, "sorted without description", "shows no description in descending order", when(with(profile.ParamSortOrder, "desc"), set("description", leftOut))),
 		defect(spec.FilterSearchMissing, list, "search kept", "finds nothing for a text that it once did not find", when(searches, keepAnswer(emptyPage))),
 		defect(spec.StateDeleteList, spec.DeletePlacementTest, "search kept", "finds a deleted test by a search that once found it", on(list, searches, keepAnswer(not(emptyPage)))),
@@ -80,30 +80,30 @@ func combined(x *exchange) bool {
 	return n > 1
 }
 
-var queryMistakes = listMistakes{
+var queryMistakes = mistakes{
 	spec.FilterCombined: {
-		{"shows no rows for two filters", when(combined, showNothing)},
-		{"leaves out the last row for two filters", when(combined, serve(pager{before: withoutLast}))},
-		{"leaves out the first row for two filters", when(combined, skipFirstRow)},
+		{"shows no rows for two filters", combined, showNothing},
+		{"leaves out the last row for two filters", combined, serve(pager{before: withoutLast})},
+		{"leaves out the first row for two filters", combined, skipFirstRow},
 	},
 	spec.FilterSearchMissing: {
-		{"finds nothing for a percent sign", when(searchingFor("%"), showNothing)},
-		{"finds nothing for a quotation mark", when(searchingFor(`"`), showNothing)},
-		{"finds nothing for a backslash", when(searchingFor(`\`), showNothing)},
+		{"finds nothing for a percent sign", searchingFor("%"), showNothing},
+		{"finds nothing for a quotation mark", searchingFor(`"`), showNothing},
+		{"finds nothing for a backslash", searchingFor(`\`), showNothing},
 	},
 	spec.ListSameValues: {
-		{"shows another value on small pages", when(smallPages, showOther)},
-		{"shows another value if the page has one row", when(func(x *exchange) bool { return len(rowsIn(x.Operation, x.body())) == 1 }, showOther)},
+		{"shows another value on small pages", smallPages, showOther},
+		{"shows another value if the page has one row", func(x *exchange) bool { return len(rowsIn(x.Operation, x.body())) == 1 }, showOther},
 	},
 }
 
 // newTestMistakes are of servers that update only some views of the list at once.
-var newTestMistakes = listMistakes{
-	spec.SortAsc:  {{"shows no new test in ascending order", when(with(profile.ParamSortOrder, "asc"), hideNewTests)}},
-	spec.SortDesc: {{"shows no new test in descending order", when(with(profile.ParamSortOrder, "desc"), hideNewTests)}},
+var newTestMistakes = mistakes{
+	spec.SortAsc:  {{"shows no new test in ascending order", with(profile.ParamSortOrder, "asc"), hideNewTests}},
+	spec.SortDesc: {{"shows no new test in descending order", with(profile.ParamSortOrder, "desc"), hideNewTests}},
 	spec.FilterStatusMissing: {
-		{"shows no new test with its status", when(has(profile.ParamStatus), hideNewTests)},
-		{"finds no new test by a search with a status", when(has(profile.ParamSearch, profile.ParamStatus), hideNewTests)},
+		{"shows no new test with its status", has(profile.ParamStatus), hideNewTests},
+		{"finds no new test by a search with a status", has(profile.ParamSearch, profile.ParamStatus), hideNewTests},
 	},
 }
 
@@ -114,12 +114,16 @@ func searchingFor(signs string) occasion {
 
 // keepAnswer answers a request as it answered the same request before, if that answer fits.
 func keepAnswer(fits occasion) verb {
+	return keepAnswerTo(func(x *exchange) string { return x.token() + x.Path + "?" + x.Query.Encode() }, fits)
+}
+
+func keepAnswerTo(asked func(x *exchange) string, fits occasion) verb {
 	return func(x *exchange) {
-		asked := "kept " + x.token() + x.Path + "?" + x.Query.Encode()
-		if kept, ok := x.memory.get(asked); ok {
+		name := "kept " + asked(x)
+		if kept, ok := x.memory.get(name); ok {
 			reply(kept.(Response))(x)
 		} else if x.served() && fits(x) {
-			x.memory.put(asked, x.answer)
+			x.memory.put(name, x.answer)
 		}
 	}
 }

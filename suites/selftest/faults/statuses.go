@@ -11,44 +11,19 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// mistake is a row of a table of defects. Its words complete "the server …" and make its id.
-type mistake struct {
-	words string
-	when  occasion
-	do    verb
-}
-
-// mistakes are the rows that break one requirement.
-type mistakes struct {
-	breaks spec.ID
-	rows   []mistake
-}
-
-// onAll returns a defect for each row and each operation of its requirement. The rules are for
-// requests of the given operation; "" is that of the defect.
-func onAll(operation string, tables []mistakes) []Defect {
-	var defects []Defect
-	for _, table := range tables {
-		for _, m := range table.rows {
-			defects = append(defects, onEach(table.breaks, m.words, m.words, on(operation, m.when, m.do))...)
-		}
-	}
-	return defects
-}
-
 // statusDefects leave out operations, as partial servers do, and answer with a status that
 // the specification allows for no request.
 func statusDefects() []Defect {
-	defects := slices.Concat(bodyCrashes(), queryCrashes(), onAll("", []mistakes{
-		{spec.Served, []mistake{
+	defects := slices.Concat(bodyCrashes(), queryCrashes(), mistakes{
+		spec.Served: {
 			{"answers 501 to every request", always, refuse(501)},
 			{"answers every request with a 404 page of HTML", always, reply(plain(404, "text/html", "<title>Not Found</title>"))},
-		}},
-		{spec.StatusAllowed, []mistake{
+		},
+		spec.StatusAllowed: {
 			{"answers 500 to an unknown query parameter", strayQuery, refuse(500)},
 			{"redirects a request with an unknown query parameter to the URL without it", strayQuery, redirect},
-		}},
-	}))
+		},
+	}.on(""))
 	for _, op := range spec.Operations() {
 		if op.ID != spec.DeleteSubsequence { // only a deletion would show it, and there are few subsequences to delete
 			defects = append(defects, defect(spec.Served, op.ID, "unserved-after-key", "answers 404 to every request with a valid key", when(validKey, refuse(404))))
