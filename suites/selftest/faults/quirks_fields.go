@@ -14,11 +14,9 @@ import (
 
 // fieldQuirks show additional fields, null for missing values, or nothing for null.
 func fieldQuirks() []Quirk {
-	const events = "WebhookEvent"
-	succeeded := func(row map[string]any) bool { return row["success"] == true }
 	return []Quirk{
 		quirk("fields/extra", spec.OpenPointExtraFields, "extra fields", "adds undocumented fields to every object, including errors and pages",
-			when(always, rewriting(func(_ string, row any) []byte { return withExtra(row) }, withExtra))),
+			when(always, encoded(func(value any) []byte { return encode(withExtra("", value)) }))),
 		quirk("fields/same-names", spec.OpenPointSameNames, "extra fields", "repeats a member of the first object, also in errors and pages",
 			when(always, bytesOf(func(body []byte) []byte {
 				return bytes.Replace(body, []byte(`{"`), []byte(`{"_note":"a","_note":"b","`), 1)
@@ -34,30 +32,33 @@ func fieldQuirks() []Quirk {
 			when(all(paged, served), then(member("total", constant(5)), member("has_more", constant(true)), member("prev_starting_after", toNull)))),
 		quirk("fields/retries-of-failures-only", "Events, rule 2: it explains the fields for an attempt that failed", "retries",
 			"shows will_retry, retry_count and retry_group_id only if an attempt of the delivery failed",
-			resources(events, func(_ string, row map[string]any) {
-				if succeeded(row) && !isRetried(row) { // a retry shares the group of the failed attempt
+			resources("WebhookEvent", func(_ string, row map[string]any) {
+				if row["success"] == true && !isRetry(row) { // a retry shares the group of the failed attempt
 					for _, field := range spec.RetryFields {
 						delete(row, field)
 					}
 				}
 			})),
 		quirk("fields/success-retried", spec.OpenPointSuccessRetried, "retries", "shows will_retry as true for attempts that succeeded",
-			resources(events, func(_ string, row map[string]any) {
-				if succeeded(row) {
+			resources("WebhookEvent", func(_ string, row map[string]any) {
+				if row["success"] == true {
 					row["will_retry"] = true
 				}
 			})),
 		quirk("fields/retried-elsewhere", spec.OpenPointRetryURL, "retries, rows, cursor", "retries at the URL that the subscriber has now",
-			resources(events, func(_ string, row map[string]any) { row["webhook_url"] = urlOfAttempt(row) }),
-			on(spec.ListWebhookEvents, having(profile.ParamSearch, func(term string) bool { return term != "" }),
-				serve(pager{anchored: true, hidden: []string{profile.ParamSearch}, before: func(s *page) {
-					term := s.param(profile.ParamSearch)
-					s.list = slices.DeleteFunc(s.list, func(r row) bool { return urlOfAttempt(r.fields) != term && r.text("lead_email") != term })
-				}}))),
-		quirk("fields/null-omitted", spec.OpenPointOmittedFields, "null", "omits every field whose value would be null",
-			resources("", func(_ string, row map[string]any) {
-				maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
+			on(spec.ListWebhookEvents, has(profile.ParamSearch), serve(pager{anchored: true, hidden: []string{profile.ParamSearch}, before: func(s *page) {
+				term := s.param(profile.ParamSearch)
+				s.list = slices.DeleteFunc(s.list, func(r row) bool {
+					return term != "" && r.text("webhook_url") != term && r.text("lead_email") != term
+				})
+			}})),
+			resources("WebhookEvent", func(_ string, row map[string]any) {
+				if isRetry(row) {
+					row["webhook_url"] = textOf(row, "webhook_url") + "/moved"
+				}
 			})),
+		quirk("fields/null-omitted", spec.OpenPointOmittedFields, "null", "omits every field whose value would be null",
+			resources("", omitNulls)),
 		sparse("Campaign", "campaigns"),
 		sparse("Lead", "leads", "subsequence_id"), // a move answers with it
 		sparse("Subsequence", "subsequences"),
@@ -66,49 +67,32 @@ func fieldQuirks() []Quirk {
 		sparse("LeadLabel", "labels"),
 		sparse("PhoneNumber", "phone numbers"),
 		// A failed attempt tells of its retries, and a planned one has a time.
-		sparse(events, "events", append(spec.RetryFields, "timestamp_next_retry")...).but("FILTER-SEARCH_EMAIL-*", "EVENT-RETRY-*"),
+		sparse("WebhookEvent", "events", append(spec.RetryFields, "timestamp_next_retry")...).but("FILTER-SEARCH_EMAIL-*", "EVENT-RETRY-*"),
 	}
 }
 
-// isRetried is an attempt after the first.
-func isRetried(row map[string]any) bool {
+// isRetry is an attempt after the first.
+func isRetry(row map[string]any) bool {
 	return row["retry_count"] != nil && row["retry_count"] != json.Number("0")
 }
 
-// urlOfAttempt returns another URL for retries.
-func urlOfAttempt(row map[string]any) string {
-	if isRetried(row) {
-		return textOf(row, "webhook_url") + "/moved"
-	}
-	return textOf(row, "webhook_url")
-}
-
-// withExtra encodes a value to which addExtra adds fields.
-func withExtra(value any) []byte {
-	addExtra("", value)
-	return encode(value)
-}
-
-// addExtra adds a field to every object in a value, unless its keys (days) or its values (a
-// lead's payload) are documented.
-func addExtra(under string, value any) {
+// withExtra adds a field to every object in a value, unless its keys are documented (days) or
+// free (payload).
+func withExtra(under string, value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, member := range value {
-			addExtra(name, member)
+			withExtra(name, member)
 		}
-		switch under {
-		case "days":
-		case "payload":
-			value["undocumented"] = "a custom variable"
-		default:
+		if under != "days" && under != "payload" {
 			value["undocumented"] = map[string]any{"a/b~c": []any{1, nil, "ü"}, "": false}
 		}
 	case []any:
 		for _, item := range value {
-			addExtra(under, item)
+			withExtra(under, item)
 		}
 	}
+	return value
 }
 
 // sparse omits every optional field of a resource, but for those that another sentence
@@ -124,25 +108,30 @@ func sparse(resource, name string, keep ...string) Quirk {
 	return quirk("fields/sparse-"+slug(name), spec.OpenPointOmittedFields, "fields of "+name+", texts of rows", "shows only the mandatory fields of "+name,
 		resources(resource, func(_ string, row map[string]any) {
 			for _, path := range omitted {
-				within(row, path, func(object map[string]any, field string) { delete(object, field) })
+				changeAt(row, path, leftOut)
 			}
+			omitNulls("", row)
 		})).but(unassessed...)
 }
 
-// within calls do with each object that a path leads to, and the last name of the path. ITEM
-// means every item.
-func within(value any, path string, do func(object map[string]any, name string)) {
+func omitNulls(_ string, row map[string]any) {
+	maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
+}
+
+// changeAt changes a field wherever a path leads to it, unless it is null. ITEM means every
+// item.
+func changeAt(value any, path string, change func(any) any) {
 	name, rest, deeper := strings.Cut(path, ".")
 	switch value := value.(type) {
 	case []any:
 		for _, item := range value {
-			within(item, rest, do)
+			changeAt(item, rest, change)
 		}
 	case map[string]any:
 		if deeper {
-			within(value[name], rest, do)
+			changeAt(value[name], rest, change)
 		} else {
-			do(value, name)
+			damage(value, name, change)
 		}
 	}
 }

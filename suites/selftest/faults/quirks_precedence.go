@@ -13,7 +13,7 @@ func precedenceQuirks() []Quirk {
 	const allowed = "SILENT-PRECEDENCE"
 	return []Quirk{
 		quirk("precedence/validity-first", allowed, "precedence", "answers 400 to an invalid request before it checks plan, limit, permission and existence",
-			when(all(refusedWith(402, 403, 404, 429), not(wellFormed)), refuse(400))),
+			when(all(status(402, 403, 404, 429), not(wellFormed)), refuse(400))),
 		quirk("precedence/path-first", allowed, "unknown path", "answers 404 to an unknown path before it checks the key",
 			on(anyPath, unknownPath, refuse(404))),
 		quirk("precedence/malformed-id-unknown-path", allowed, "unknown path, precedence",
@@ -21,7 +21,7 @@ func precedenceQuirks() []Quirk {
 			on(anyPath, either(unknownPath, malformedID), refuse(404))),
 		// A deletion over the limit names nothing that exists, because the data must last.
 		quirk("precedence/existence-first", allowed, "precedence", "answers 404 to a missing resource before it checks plan, limit and permission",
-			when(all(validKey, refusedWith(402, 403, 429), namesMissing), refuse(404))).but("RATE-429 on *.delete", "ERROR-429-* on *.delete"),
+			when(all(status(402, 403, 429), namesMissing), refuse(404))).but("RATE-429 on *.delete", "ERROR-429-* on *.delete"),
 	}
 }
 
@@ -47,18 +47,14 @@ func wellFormed(x *exchange) bool {
 	return !malformedID(x) && !slices.ContainsFunc(neededMembers[x.Operation], func(name string) bool { return body[name] == nil })
 }
 
-// namesMissing is a request for what the key's workspace does not have: in the profile or, for
-// tests, by a get.
+// namesMissing is a request for what does not exist in the profile of the key's workspace nor, if
+// it is a test, by a get.
 func namesMissing(x *exchange) bool {
-	if x.Operation == spec.CreatePlacementTest || paged(x) {
-		return false
-	}
 	own := x.things(true)
 	missing := slices.ContainsFunc(x.ids(), func(id string) bool { return id != "" && !slices.Contains(own, id) })
 	if missing && spec.MustOperation(x.Operation).Resource == "InboxPlacementTest" {
-		key, _ := x.asker()
-		_, found := x.ask(x.redirected(spec.GetPlacementTest, x.ID).withToken(x.key(key.Workspace)))
+		_, found := x.ask(x.redirected(spec.GetPlacementTest, x.ID).withToken(x.fullKey(x.Operation)))
 		return !found
 	}
-	return missing
+	return missing && !paged(x)
 }

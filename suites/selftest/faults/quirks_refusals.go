@@ -2,7 +2,6 @@ package faults
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,12 +18,12 @@ func throttleQuirks() []Quirk {
 		return quirk("throttle/"+id, allowed, "throttle", doc, instead(o, then(refuse(429), v)))
 	}
 	nowAndThen := counted(func(n int) bool { return n%700 == 350 })
-	twice := counted(func(n int) bool { return n%1500 == 700 || n%1500 == 701 })
-	once := counted(func(n int) bool { return n == 1000 })
 	return []Quirk{
 		throttle("now-and-then", spec.OpenPointRateLimit, "answers 429 occasionally", nowAndThen, then()),
-		throttle("in-a-row", spec.OpenPointRateLimit, "answers 429 twice to the same request occasionally", twice, then()),
-		throttle("retry-after", spec.OpenPointRetryAfter, "answers 429 with a Retry-After of one second", once, header("Retry-After", "1")),
+		throttle("in-a-row", spec.OpenPointRateLimit, "answers 429 twice to the same request occasionally",
+			counted(func(n int) bool { return n%1500 == 700 || n%1500 == 701 }), then()),
+		throttle("retry-after", spec.OpenPointRetryAfter, "answers 429 with a Retry-After of one second",
+			counted(func(n int) bool { return n == 1000 }), header("Retry-After", "1")),
 		throttle("odd-retry-after", spec.OpenPointRetryAfter, "answers 429 occasionally with a meaningless Retry-After", nowAndThen,
 			func(x *exchange) {
 				odd := []string{"0", "soon", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "0.5"}
@@ -38,79 +37,66 @@ func throttleQuirks() []Quirk {
 func inPause(x *exchange) bool {
 	workspace := x.home().ID
 	if x.memory.count(workspace)%800 == 0 {
-		x.memory.put(workspace, time.Now().Add(20*time.Millisecond))
+		x.memory.put(workspace, time.Now())
 	}
-	end, ok := x.memory.get(workspace)
-	return ok && time.Now().Before(end.(time.Time))
+	begin, ok := x.memory.get(workspace)
+	return ok && time.Since(begin.(time.Time)) < 20*time.Millisecond
 }
 
 // refusalQuirks refuse in other ways than the reference server, or refuse more.
 func refusalQuirks() []Quirk {
 	const foreignThings = "refusal of another workspace's resources"
-	message := func(id, doc, text string) Quirk {
-		return quirk("errors/"+id, spec.OpenPointMessages, "message", doc, when(failed, member("message", constant(text))))
-	}
-	// No request of the suites is that long.
-	bound := func(id, touches, doc string, code int, tooLong occasion) Quirk {
-		return quirk("bounds/"+id, "not mentioned: the size of a request", "sizes, "+touches, doc, when(tooLong, refuse(code)))
-	}
+	const sizes = "not mentioned: the size of a request" // no request of the suites is that long
 	quirks := []Quirk{
-		message("other-texts", "writes error messages in other languages", "¡Operación no disponible! 操作不可用 🚫"),
-		message("long-texts", "writes very long error messages", strings.Repeat("It cannot be done, and this is why. ", 2000)),
+		quirk("errors/other-texts", spec.OpenPointMessages, "message", "writes error messages in other languages",
+			when(failed, member("message", constant("¡Operación no disponible! 操作不可用 🚫")))),
+		quirk("errors/long-texts", spec.OpenPointMessages, "message", "writes very long error messages",
+			when(failed, member("message", constant(strings.Repeat("It cannot be done, and this is why. ", 2000))))),
 		quirk("errors/foreign-filter-404", spec.OpenPointForeignID, foreignThings, "answers 404 to a filter by another workspace's resource",
 			instead(all(paged, foreign), refuse(404))),
-		bound("long-query", "long queries", "refuses queries of more than 1 kB with 414", 414,
-			func(x *exchange) bool { return len(x.Query.Encode()) > 1<<10 }),
-		bound("long-header", "long headers", "refuses headers of more than 2 kB with 431", 431,
-			func(x *exchange) bool { return len(fmt.Sprint(x.Header)) > 2<<10 }),
-		bound("long-body", "create", "refuses bodies of more than 16 kB with 413", 413,
-			func(x *exchange) bool { return len(x.Body) > 16<<10 }),
+		quirk("bounds/long-query", sizes, "sizes, long queries", "refuses queries of more than 1 kB with 414",
+			when(func(x *exchange) bool { return len(x.Query.Encode()) > 1<<10 }, refuse(414))),
+		quirk("bounds/long-header", sizes, "sizes, long headers", "refuses headers of more than 2 kB with 431",
+			when(func(x *exchange) bool { return len(fmt.Sprint(x.Header)) > 2<<10 }, refuse(431))),
+		quirk("bounds/long-body", sizes, "sizes, create", "refuses bodies of more than 16 kB with 413",
+			when(func(x *exchange) bool { return len(x.Body) > 16<<10 }, refuse(413))),
 	}
 	// Refusals of which the specification does not define status and body. Conforming servers
 	// may refuse with other statuses; then the quirk has no effect.
 	for _, r := range []struct {
 		id, allowed, touches, doc string
 		when                      occasion
-		usual                     int    // status
-		others                    string // statuses, forms of the body with the usual status, or both
+		usual, others             string // statuses, with the form of the body
 	}{
 		{"invalid", spec.OpenPointInvalidRequest, "refusal of invalid requests", "refuses invalid requests",
-			refusedWith(400, 405, 409, 413, 415, 422), 400, "403, 404, 409, 415, 422, html, text, empty, array, 404 html"},
+			status(400, 405, 409, 413, 415, 422), "400 ", "403, 404, 409, 415, 422, 400 html, 400 text, 400 empty, 400 array, 404 html"},
 		{"permission", spec.OpenPointPermission, "refusal for lack of permission", "refuses keys without permission",
-			refusedWith(403), 403, "400, 401, 402, 404, 409, html, text, empty, array, 401 html"},
+			status(403), "403 ", "400, 401, 402, 404, 409, 403 html, 403 text, 403 empty, 403 array, 401 html"},
 		{"foreign", spec.OpenPointForeignID, foreignThings, "refuses references to another workspace's resources",
-			all(foreign, refusedWith(403, 404)), 403, "400, 403, 410, 422, html"},
+			all(foreign, status(403, 404)), "403 ", "400, 403, 410, 422, 403 html"},
 		{"unknown-in-body", spec.OpenPointUnknownInBody, foreignThings, "refuses a body that names what does not exist",
-			func(x *exchange) bool { return x.Operation == spec.MoveLead && x.got(404) }, 404, "400, 403, 410, 422"},
+			all(sends("subsequence_id", isText), status(404)), "", "400, 403, 410, 422"},
 	} {
 		for other := range strings.SplitSeq(r.others, ", ") {
 			number, form, _ := strings.Cut(other, " ")
-			code, err := strconv.Atoi(number)
-			if err != nil {
-				code, form = r.usual, other
+			code, _ := strconv.Atoi(number)
+			answer := refusal(code)
+			if f, ok := refusalForms[form]; ok {
+				answer = plain(code, f.mediaType, f.body)
 			}
-			quirks = append(quirks, quirk("errors/"+r.id+"-"+slug(other), r.allowed, r.touches, r.doc+" in its own way: "+other,
-				when(r.when, reply(refusalForms[form](code)))))
+			quirks = append(quirks, quirk("errors/"+r.id+"-"+slug(strings.TrimPrefix(other, r.usual)), r.allowed, r.touches, r.doc+" with "+other,
+				when(r.when, reply(answer))))
 		}
 	}
 	return quirks
 }
 
 // refusalForms are bodies that are legal if the specification does not define one.
-var refusalForms = map[string]func(code int) Response{
-	"": refusal,
-	"html": func(code int) Response {
-		return plain(code, "text/html; charset=utf-8", "<!doctype html><title>Error</title><h1>"+http.StatusText(code)+"</h1>")
-	},
-	"text":  func(code int) Response { return plain(code, "text/plain", http.StatusText(code)) },
-	"empty": func(code int) Response { return Response{code, http.Header{}, nil} },
-	"array": func(code int) Response {
-		return jsonAnswer(code, []any{map[string]any{"path": "body", "error": http.StatusText(code)}})
-	},
-}
-
-func refusedWith(codes ...int) occasion {
-	return func(x *exchange) bool { return x.forward() && slices.Contains(codes, x.answer.Status) }
+var refusalForms = map[string]struct{ mediaType, body string }{
+	"html":  {"text/html; charset=utf-8", "<!doctype html><title>Error</title><h1>Refused</h1>"},
+	"text":  {"text/plain", "Refused"},
+	"empty": {},
+	"array": {"application/json", `[{"path":"body","error":"Refused"}]`},
 }
 
 // foreign is a request that names a thing of another workspace.
@@ -132,7 +118,9 @@ func (x *exchange) things(own bool) (ids []string) {
 	key, _ := x.asker()
 	for role, w := range x.Profile.Workspaces {
 		if own == (role == key.Workspace || w.Admin == key.Workspace) {
-			ids = slices.Concat(ids, []string{w.ID}, w.Campaigns, w.Leads, w.Subsequences, w.ExpendableSubsequences, w.PlacementTests)
+			for _, entry := range w.Entries() {
+				ids = append(ids, entry.IDs...)
+			}
 		}
 	}
 	return ids

@@ -20,6 +20,7 @@ func valueQuirks() []Quirk {
 	upperCase := func(id, doc string, o occasion) Quirk {
 		return quirk("values/"+id, eitherCase, "ids", doc, when(all(o, served), bytesOf(upperCaseIDs)), when(always, lowerCaseIDs))
 	}
+	wholeSecond := ofText(replaced(`\.\d{3}Z$`, ".000Z"))
 	long := prose(strings.Repeat("Ein langer Text – und er geht weiter. ", 1000))
 	return []Quirk{
 		values("empty-texts", freeText, "leaves unset texts empty", prose("")),
@@ -54,69 +55,55 @@ func valueQuirks() []Quirk {
 			"records times to the second and writes .000", resources("", func(_ string, row map[string]any) {
 				for field := range row {
 					if strings.Contains(field, "timestamp") && field != "timestamp_next_run" { // planned by the client, not measured
-						damage(row, field, ofText(wholeSecond))
+						damage(row, field, wholeSecond)
 					}
 				}
 			})),
 		upperCase("upper-case-ids", "writes UUIDs in upper case", always),
 		upperCase("upper-case-ids-in-lists", "writes UUIDs in upper case on pages and in lower case elsewhere", paged),
 		quirk("values/shared-ids", "Resources and their fields: nothing says that resources of different kinds have different ids", "references",
-			"uses one id for a member and its user, and for a list and its owner", resources("", func(operation string, row map[string]any) {
-				for field := range strings.FieldsSeq(references[spec.MustOperation(operation).Resource]) {
+			"uses one id for a member and its user, and for a list and its owner", resources("", func(_ string, row map[string]any) {
+				for _, field := range []string{"user_id", "issuer_id", "owned_by", "created_by"} {
 					damage(row, field, constant(row["id"]))
 				}
 			})),
 	}
 }
 
-// references are fields with ids of people.
-var references = map[string]string{"WorkspaceMember": "user_id issuer_id", "LeadList": "owned_by", "LeadLabel": "created_by"}
+// proseFields are texts that nothing finds, compares or counts. Here they are empty.
+const proseFields = `{
+	"Campaign": {"campaign_schedule.schedules.ITEM.name": "", "sequences.ITEM.steps.ITEM.variants.ITEM.subject": "",
+		"sequences.ITEM.steps.ITEM.variants.ITEM.body": ""},
+	"Lead": {"company_domain": "", "personalization": "", "website": "", "first_name": "", "last_name": "", "company_name": "",
+		"job_title": "", "phone": "", "last_step_from": "", "last_step_id": "", "pl_value_lead": "", "last_contacted_from": "",
+		"status_summary.lastStep.from": "", "status_summary.lastStep.stepID": "", "payload.note": ""},
+	"Subsequence": {"conditions.reply_contains": "", "sequences.ITEM.steps.ITEM.variants.ITEM.subject": "",
+		"sequences.ITEM.steps.ITEM.variants.ITEM.body": ""},
+	"InboxPlacementReport": {"domain": "", "domain_ip": "", "spam_assassin_report.report.ITEM.description": "",
+		"spam_assassin_report.report.ITEM.score": "", "blacklist_report.address": "", "blacklist_report.ip": "",
+		"blacklist_report.details.ITEM.test_type": ""},
+	"WorkspaceMember": {"nickname": ""},
+	"WorkspaceGroupMember": {"sub_workspace_name": "", "admin_workspace_name": ""},
+	"DFYEmailAccountOrder": {"forwarding_domain": "", "workspace_id": ""},
+	"LeadLabel": {"description": ""},
+	"PhoneNumber": {"country": "", "locality": "", "subscription_id": "", "provider_sid": "", "renewal_date": ""},
+	"WebhookEvent": {"error_message": ""}}`
 
-// proseFields are texts that nothing finds, compares or counts.
-var proseFields = map[string]string{
-	"Campaign": `campaign_schedule.schedules.ITEM.name sequences.ITEM.steps.ITEM.variants.ITEM.subject
-		sequences.ITEM.steps.ITEM.variants.ITEM.body`,
-	"Lead": `company_domain personalization website first_name last_name company_name job_title phone last_step_from
-		last_step_id pl_value_lead last_contacted_from status_summary.lastStep.from status_summary.lastStep.stepID payload.note`,
-	"Subsequence": `conditions.reply_contains sequences.ITEM.steps.ITEM.variants.ITEM.subject
-		sequences.ITEM.steps.ITEM.variants.ITEM.body`,
-	"InboxPlacementReport": `domain domain_ip spam_assassin_report.report.ITEM.description spam_assassin_report.report.ITEM.score
-		blacklist_report.address blacklist_report.ip blacklist_report.details.ITEM.test_type`,
-	"WorkspaceMember":      "nickname",
-	"WorkspaceGroupMember": "sub_workspace_name admin_workspace_name",
-	"DFYEmailAccountOrder": "forwarding_domain workspace_id",
-	"LeadLabel":            "description",
-	"PhoneNumber":          "country locality subscription_id provider_sid renewal_date",
-	"WebhookEvent":         "error_message",
-}
-
-// prose shows the text in all proseFields that have a value.
+// prose shows the text in all proseFields.
 func prose(text string) func(operation string, row map[string]any) {
-	return func(operation string, row map[string]any) {
-		for path := range strings.FieldsSeq(proseFields[spec.MustOperation(operation).Resource]) {
-			replaceAt(row, path, text)
-		}
-	}
+	return fixedValues(strings.ReplaceAll(proseFields, `""`, string(encode(text))))
 }
 
-// fixedValues shows values, by resource and path in JSON, in fields that have one.
+// fixedValues shows values, in JSON by resource and path, in fields that have one.
 func fixedValues(text string) func(operation string, row map[string]any) {
 	values := decodedOrNil([]byte(text)).(map[string]any)
 	return func(operation string, row map[string]any) {
 		fields, _ := values[spec.MustOperation(operation).Resource].(map[string]any)
 		for path, value := range fields {
-			replaceAt(row, path, value)
+			changeAt(row, path, constant(value))
 		}
 	}
 }
-
-func replaceAt(row map[string]any, path string, value any) {
-	within(row, path, func(object map[string]any, name string) { damage(object, name, constant(value)) })
-}
-
-var fraction = regexp.MustCompile(`\.\d{3}Z$`)
-
-func wholeSecond(time string) string { return fraction.ReplaceAllString(time, ".000Z") }
 
 const anyUUID = `[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`
 

@@ -25,7 +25,6 @@ func wireQuirks() []Quirk {
 	const (
 		headers    = "not mentioned: headers of responses"
 		mediaTypes = "What the service does: all endpoints return JSON; the header's exact text is not shown"
-		media      = "Content-Type"
 	)
 	return []Quirk{
 		wire("gzip", "not mentioned: content codings; the client offers gzip", "framing", "compresses every response if the client accepts gzip", zip),
@@ -43,25 +42,20 @@ func wireQuirks() []Quirk {
 		wire("pretty", anyJSON, "layout", "prints JSON with line breaks and tabs", bytesOf(indented)),
 		wire("white-space", anyJSON, "layout", "sends white space before and after every body",
 			bytesOf(func(body []byte) []byte { return fmt.Appendf(nil, "\r\n\t  %s \n\n", body) })),
-		wire("key-order", anyJSON, "spelling", "writes the members of objects in reverse order", styled(jsonStyle{descending, replaced("^", "")})),
-		wire("escapes", anyJSON, "spelling", "escapes every character of a string that may be escaped", styled(jsonStyle{strings.Compare, escaped})),
-		wire("decimals", anyJSON, "spelling", "writes 1.0 where others write 1", styled(jsonStyle{strings.Compare, replaced(`^-?\d+$`, "$0.0")})),
-		wire("exponents", anyJSON, "spelling", "writes 1e0 where others write 1", styled(jsonStyle{strings.Compare, replaced(`^[-.\d]+$`, "${0}e0")})),
-		wire("negative-zero", anyJSON, "spelling", "writes -0 where others write 0", styled(jsonStyle{strings.Compare, replaced("^0$", "-0")})),
-		wire("media-type-plain", mediaTypes, "media", "sends the content type application/json without parameters", header(media, "application/json")),
+		wire("key-order", anyJSON, "spelling", "writes the members of objects in reverse order", styled(descending, strings.Clone)),
+		wire("escapes", anyJSON, "spelling", "escapes every character of a string that may be escaped", styled(strings.Compare, escaped)),
+		wire("decimals", anyJSON, "spelling", "writes 1.0 where others write 1", styled(strings.Compare, replaced(`^-?\d+$`, "$0.0"))),
+		wire("exponents", anyJSON, "spelling", "writes 1e0 where others write 1", styled(strings.Compare, replaced(`^[-.\d]+$`, "${0}e0"))),
+		wire("negative-zero", anyJSON, "spelling", "writes -0 where others write 0", styled(strings.Compare, replaced("^0$", "-0"))),
+		wire("media-type-plain", mediaTypes, "media", "sends the content type application/json without parameters", header("Content-Type", "application/json")),
 		wire("media-type-parameters", mediaTypes, "media", "sends the content type in mixed case with parameters",
-			header(media, `Application/JSON ; Charset="UTF-8"; version=2`)),
-		wire("media-type-vendor", mediaTypes, "media", "sends its own +json content type", header(media, "application/vnd.outreach.v2+json")),
+			header("Content-Type", `Application/JSON ; Charset="UTF-8"; version=2`)),
+		wire("media-type-vendor", mediaTypes, "media", "sends its own +json content type", header("Content-Type", "application/vnd.outreach.v2+json")),
 		quirk("wire/media-type-problem", mediaTypes, "media", "sends errors as application/problem+json",
-			when(served, header(media, "application/json")), when(failed, header(media, "application/problem+json"))),
+			when(served, header("Content-Type", "application/json")), when(failed, header("Content-Type", "application/problem+json"))),
 		quirk("wire/slow", "not mentioned: how fast a response comes", "pace", "delays every 20th response by a few milliseconds",
 			when(counted(func(n int) bool { return n%20 == 0 }), delay(5*time.Millisecond))),
 	}
-}
-
-// counted selects requests by their number, from 1.
-func counted(fits func(n int) bool) occasion {
-	return func(x *exchange) bool { return fits(x.memory.count("requests")) }
 }
 
 func zip(x *exchange) {
@@ -86,32 +80,26 @@ func indented(body []byte) []byte {
 	return b.Bytes()
 }
 
-// jsonStyle is a way to write JSON.
-type jsonStyle struct {
-	order func(a, b string) int     // of an object's members
-	spell func(token string) string // respells strings and numbers, leaves other tokens
-}
-
-func styled(s jsonStyle) verb {
-	write := func(value any) []byte { return []byte(s.write(value)) }
-	return rewriting(func(_ string, row any) []byte { return write(row) }, write)
-}
-
-func (s jsonStyle) write(value any) string {
-	var parts []string
-	switch value := value.(type) {
-	case map[string]any:
-		for _, name := range slices.SortedFunc(maps.Keys(value), s.order) {
-			parts = append(parts, s.write(name)+":"+s.write(value[name]))
+// styled writes JSON with the members of objects in an order, and respells its other tokens.
+func styled(order func(a, b string) int, respell func(token string) string) verb {
+	var write func(value any) string
+	write = func(value any) string {
+		var parts []string
+		switch value := value.(type) {
+		case map[string]any:
+			for _, name := range slices.SortedFunc(maps.Keys(value), order) {
+				parts = append(parts, write(name)+":"+write(value[name]))
+			}
+			return "{" + strings.Join(parts, ",") + "}"
+		case []any:
+			for _, item := range value {
+				parts = append(parts, write(item))
+			}
+			return "[" + strings.Join(parts, ",") + "]"
 		}
-		return "{" + strings.Join(parts, ",") + "}"
-	case []any:
-		for _, item := range value {
-			parts = append(parts, s.write(item))
-		}
-		return "[" + strings.Join(parts, ",") + "]"
+		return respell(string(encode(value)))
 	}
-	return s.spell(string(encode(value)))
+	return encoded(func(value any) []byte { return []byte(write(value)) })
 }
 
 func descending(a, b string) int { return strings.Compare(b, a) }
@@ -121,7 +109,7 @@ func replaced(pattern, with string) func(token string) string {
 	return func(text string) string { return token.ReplaceAllString(text, with) }
 }
 
-// escaped escapes the characters of a string that are not plain, and the first.
+// escaped escapes the first character of a string, and those that are not plain.
 func escaped(token string) string {
 	if token[0] != '"' {
 		return token
