@@ -2,6 +2,7 @@ package faults
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -206,6 +207,28 @@ func (m *memory) count(name string) int {
 	defer m.mu.Unlock()
 	m.counts[name]++
 	return m.counts[name]
+}
+
+// counted returns what count returned last.
+func (m *memory) counted(name string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.counts[name]
+}
+
+// add appends a value to those of a name.
+func (m *memory) add(name string, value any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	values, _ := m.values[name].([]any)
+	m.values[name] = append(slices.Clone(values), value)
+}
+
+// all returns the values that were added to a name.
+func (m *memory) all(name string) []any {
+	values, _ := m.get(name)
+	all, _ := values.([]any)
+	return slices.Clone(all)
 }
 
 // watching forgets lists once a request may have changed them.

@@ -116,7 +116,7 @@ func listOf(operation string) string {
 // rowByID returns the row with an id from a key's list of the operation's resources.
 func (x *exchange) rowByID(token, id string) (map[string]any, bool) {
 	rows := x.listFor(listOf(x.Operation), token)
-	i := slices.IndexFunc(rows, func(r row) bool { return r.text("id") == id })
+	i := slices.IndexFunc(rows, func(r row) bool { return strings.EqualFold(r.text("id"), id) })
 	if i < 0 {
 		return nil, false
 	}

@@ -97,6 +97,9 @@ func holding(fits func(scopes []string) bool) occasion {
 	}
 }
 
+// noScopes is a request with an active key without scopes.
+var noScopes = holding(func(scopes []string) bool { return len(scopes) == 0 })
+
 // keyIn is a request with a key of the profile in that state.
 func keyIn(state string) occasion {
 	return func(x *exchange) bool { key, ok := x.asker(); return ok && key.State == state }

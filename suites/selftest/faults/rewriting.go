@@ -87,23 +87,3 @@ func (o *rowsOnce) row(operation string, text []byte, write func(operation strin
 	o.made[rowText{operation, string(text)}] = made
 	return made, true
 }
-
-// decodeAround decodes the body of a 200 answer with what row makes of the text of each
-// resource. ok is false for invalid JSON.
-func decodeAround(op spec.Operation, body []byte, row func(text []byte) (any, bool)) (value any, ok bool) {
-	if op.Answer == spec.One {
-		return row(body)
-	}
-	p := parser{text: body, row: row, inItems: op.Answer == spec.Page}
-	if value, ok = p.value(0); ok {
-		return value, true
-	}
-	if value, ok = decode(body); !ok {
-		return nil, false
-	}
-	p = parser{text: encode(value), row: row, inItems: op.Answer == spec.Page} // without white space
-	if around, ok := p.value(0); ok {
-		return around, true
-	}
-	return value, true // no list, or too deep for the parser
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strings"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -80,10 +81,11 @@ func (x *exchange) names() string {
 	return textOf(x.sent(), "id")
 }
 
-// owns reports whether the role's workspace has the resource that the request is about.
+// owns reports whether the role's workspace has the resource that the request is about, in
+// either letter case.
 func (x *exchange) owns(role string) bool {
 	w := x.Profile.Workspaces[role]
-	if slices.Contains(slices.Concat(w.Campaigns, w.Leads), x.names()) {
+	if slices.ContainsFunc(slices.Concat(w.Campaigns, w.Leads), func(id string) bool { return strings.EqualFold(id, x.names()) }) {
 		return true
 	}
 	if listOf(x.Operation) == "" {
@@ -92,6 +94,9 @@ func (x *exchange) owns(role string) bool {
 	_, ok := x.rowByID(x.key(role), x.names())
 	return ok
 }
+
+// ownedBy is a request about a resource of the role's workspace.
+func ownedBy(role string) occasion { return func(x *exchange) bool { return x.owns(role) } }
 
 // claim sets the owner of the operation's row to the workspace.
 func claim(operation string, row map[string]any, workspace string) {

@@ -2,9 +2,12 @@ package faults
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -112,4 +115,29 @@ func equal(want any) func(any) bool {
 func isUUID(text string) bool {
 	_, err := uuid.Parse(text)
 	return err == nil && len(text) == 36
+}
+
+// hourLater returns the timestamp one hour late.
+func hourLater(s string) string {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return s
+	}
+	return written(t.Add(time.Hour))
+}
+
+// asFloat returns a number of JSON or YAML.
+func asFloat(v any) float64 {
+	number, _ := strconv.ParseFloat(fmt.Sprint(v), 64)
+	return number
+}
+
+func sortedKeys[V any](object map[string]V) []string { return slices.Sorted(maps.Keys(object)) }
+
+// must panics on an error in data that is part of the program and tested.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
