@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -108,7 +107,7 @@ func sparse(resource, name string, keep ...string) Quirk {
 	return quirk("fields/sparse-"+slug(name), spec.OpenPointOmittedFields, "fields of "+name+", texts of rows", "shows only the mandatory fields of "+name,
 		resources(resource, func(_ string, row map[string]any) {
 			for _, path := range omitted {
-				changeAt(row, path, leftOut)
+				spoilField(row, path, leftOut)
 			}
 			omitNulls("", row)
 		})).but(unassessed...)
@@ -116,22 +115,4 @@ func sparse(resource, name string, keep ...string) Quirk {
 
 func omitNulls(_ string, row map[string]any) {
 	maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
-}
-
-// changeAt changes a field wherever a path leads to it, unless it is null. ITEM means every
-// item.
-func changeAt(value any, path string, change func(any) any) {
-	name, rest, deeper := strings.Cut(path, ".")
-	switch value := value.(type) {
-	case []any:
-		for _, item := range value {
-			changeAt(item, rest, change)
-		}
-	case map[string]any:
-		if deeper {
-			changeAt(value[name], rest, change)
-		} else {
-			damage(value, name, change)
-		}
-	}
 }

@@ -100,7 +100,7 @@ func fixedValues(text string) func(operation string, row map[string]any) {
 	return func(operation string, row map[string]any) {
 		fields, _ := values[spec.MustOperation(operation).Resource].(map[string]any)
 		for path, value := range fields {
-			changeAt(row, path, constant(value))
+			spoilField(row, path, constant(value))
 		}
 	}
 }

@@ -116,10 +116,10 @@ func escaped(token string) string {
 	}
 	var b strings.Builder
 	for i, unit := range utf16.Encode([]rune(decodedOrNil([]byte(token)).(string))) {
-		if plain := string(rune(unit)); i > 0 && simple(plain) {
-			b.WriteString(plain)
-		} else {
+		if i == 0 || unit < '#' || unit == '\\' || unit > '~' {
 			fmt.Fprintf(&b, `\u%04x`, unit)
+		} else {
+			b.WriteByte(byte(unit))
 		}
 	}
 	return `"` + strings.ReplaceAll(b.String(), "/", `\/`) + `"`
