@@ -13,9 +13,18 @@ import (
 func always(*exchange) bool        { return true }
 func served(x *exchange) bool      { return x.served() }
 func not(o occasion) occasion      { return func(x *exchange) bool { return !o(x) } }
-func status(code int) occasion     { return func(x *exchange) bool { return x.got(code) } }
 func everyThird(x *exchange) bool  { return x.served() && x.memory.count("served")%3 == 0 }
 func exceptFirst(x *exchange) bool { return x.served() && x.memory.count("served") > 1 }
+
+// status is an exchange whose answer has one of the statuses.
+func status(codes ...int) occasion {
+	return func(x *exchange) bool { return x.forward() && slices.Contains(codes, x.answer.Status) }
+}
+
+// counted selects exchanges by their number, from 1.
+func counted(fits func(n int) bool) occasion {
+	return func(x *exchange) bool { return fits(x.memory.count("exchanges")) }
+}
 
 func all(occasions ...occasion) occasion {
 	return func(x *exchange) bool {

@@ -24,6 +24,12 @@ func rewriting(row func(operation string, value any) []byte, rest func(value any
 	}
 }
 
+// encoded writes the JSON of answers in another way. A value may hold a json.RawMessage that
+// write has made.
+func encoded(write func(value any) []byte) verb {
+	return rewriting(func(_ string, row any) []byte { return write(row) }, write)
+}
+
 // resources changes every resource of a kind, "" for any, in 200 answers, by its operation
 // and its value alone.
 func resources(kind string, change func(operation string, row map[string]any)) rule {
