@@ -1,8 +1,7 @@
 package faults
 
 import (
-	"net/http"
-	"slices"
+	"fmt"
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -23,64 +22,42 @@ func lateQuirks() []Quirk {
 				return x.sinceChange(textOf(row, "id")) < x.Profile.Visibility()*3/4
 			}))),
 		late("created-in-get", "finds a created test by its id only after a while",
-			on(spec.GetPlacementTest, hiddenID, refuse(http.StatusNotFound))),
+			on(spec.GetPlacementTest, hiddenID, refuse(404))),
 		quirk("late/recipients", "Resources and their fields: nothing says when the recipients of a test are known", "when changes show, create, delete",
 			"shows the recipients of a created test only in the response to its deletion",
-			on(spec.ListPlacementTests, always, hideRecipients), on(spec.GetPlacementTest, always, hideRecipients),
-			on(spec.CreatePlacementTest, always, hideRecipients), on(spec.CreatePlacementTest, served, noteCreated),
+			when(not(deletes), hideRecipients), on(spec.CreatePlacementTest, served, noteCreated),
 		).but("SHAPE-INBOX_PLACEMENT_TEST-RECIPIENTS.ITEM-* on inbox-placement-tests.create"),
 		late("found-now-and-then", "finds a created test by its id at every second request for a while",
-			on(spec.GetPlacementTest, all(hiddenID, func(x *exchange) bool { return x.memory.count("gets")%2 == 0 }), refuse(http.StatusNotFound))),
+			on(spec.GetPlacementTest, all(hiddenID, func(x *exchange) bool { return x.memory.count("gets")%2 == 0 }), refuse(404))),
 		late("deleted", "shows a deleted test for a while", deletedLater...),
 		late("lists-cached", "keeps each page of a list for a while", when(all(paged, uncounted), cachePage)),
 		late("deletable", "finds a created test for a deletion only after a while",
-			on(spec.DeletePlacementTest, all(validKey, hiddenID), refuse(http.StatusNotFound)),
+			on(spec.DeletePlacementTest, all(validKey, hiddenID), refuse(404)),
 		).but("RATE-NO-EFFECT on inbox-placement-tests.delete"),
 		late("moved", "finds a moved account in its new workspace only after a while",
-			on(spec.MoveAccounts, all(validKey, hiddenAccount), refuse(http.StatusNotFound)), on(spec.MoveAccounts, served, noteMoved),
+			on(spec.MoveAccounts, all(validKey, func(x *exchange) bool { return hiddenFor(x, x.sent()["emails"]) }), refuse(404)),
+			on(spec.MoveAccounts, served, func(x *exchange) { x.note(x.sent()["emails"]) }),
 		).but("RATE-NO-EFFECT on accounts.move"),
 	}
 }
 
-// note notes that what the name stands for changes now.
-func (x *exchange) note(name string) { x.memory.put("changed "+name, time.Now()) }
+// note notes that something changes now.
+func (x *exchange) note(what any) { x.memory.put(fmt.Sprint("changed ", what), time.Now()) }
 
 // sinceChange returns how long ago that changed: very long if it never did.
-func (x *exchange) sinceChange(name string) time.Duration {
-	at, _ := x.memory.get("changed " + name)
+func (x *exchange) sinceChange(what any) time.Duration {
+	at, _ := x.memory.get(fmt.Sprint("changed ", what))
 	changed, _ := at.(time.Time)
 	return time.Since(changed)
 }
 
 // hiddenFor reports whether the thing changed so recently that it does not show yet: a third
 // of the time that the profile allows.
-func hiddenFor(x *exchange, name string) bool { return x.sinceChange(name) < x.Profile.Visibility()/3 }
+func hiddenFor(x *exchange, what any) bool { return x.sinceChange(what) < x.Profile.Visibility()/3 }
 
 func hiddenID(x *exchange) bool                      { return hiddenFor(x, x.ID) }
 func hiddenRow(x *exchange, row map[string]any) bool { return hiddenFor(x, textOf(row, "id")) }
 func noteCreated(x *exchange)                        { x.note(textOf(x.body(), "id")) }
-
-// hiddenAccount is a move of an account that has just moved.
-func hiddenAccount(x *exchange) bool {
-	return slices.ContainsFunc(x.accounts(), func(email string) bool { return hiddenFor(x, email) })
-}
-
-func noteMoved(x *exchange) {
-	for _, email := range x.accounts() {
-		x.note(email)
-	}
-}
-
-// accounts returns the accounts that a move names.
-func (x *exchange) accounts() (emails []string) {
-	items, _ := x.sent()["emails"].([]any)
-	for _, item := range items {
-		if email, ok := item.(string); ok {
-			emails = append(emails, email)
-		}
-	}
-	return emails
-}
 
 // hideRecipients hides the recipients of the tests that were created.
 var hideRecipients = rows(eachRow, func(x *exchange, row map[string]any) {
@@ -107,56 +84,43 @@ func cachePage(x *exchange) {
 
 // deletedLater answers a deletion that the target would accept as if it were done. It is
 // done after a while, with the first request after that.
-var deletedLater = []rule{on(anyOperation, always, deleteDue), on(spec.DeletePlacementTest, validKey, deleteLater)}
+var deletedLater = []rule{on(spec.DeletePlacementTest, validKey, deleteLater), on(anyOperation, always, deleteDue)}
 
 // noSuchTest is a version 7 UUID from before the service existed.
 const noSuchTest = "00000000-0001-7000-8000-000000000001"
 
-// postponed is a deletion to be done.
-type postponed struct {
-	Request
-	until time.Time
-}
-
 func deleteLater(x *exchange) {
 	key, _ := x.asker()
-	if permitted, _ := x.ask(x.naming(noSuchTest)); permitted.Status != http.StatusNotFound {
+	if permitted, _ := x.ask(x.naming(noSuchTest)); permitted.Status != 404 {
 		return
 	}
 	if shown, ok := x.ask(x.redirected(spec.GetPlacementTest, x.ID).withToken(x.key(key.Workspace))); ok {
-		x.postpone(x.Request)
+		if !hiddenFor(x, "deletion "+x.ID) {
+			x.note("deletion " + x.ID)
+			x.postpone(x.Request)
+		}
 		x.reply(shown)
 	}
 }
 
 func (x *exchange) postpone(deletion Request) {
 	x.memory.update("deletions", func(value any) any {
-		waiting, _ := value.([]postponed)
-		if slices.ContainsFunc(waiting, func(p postponed) bool { return p.ID == deletion.ID }) {
-			return waiting
-		}
-		return append(waiting, postponed{deletion, time.Now().Add(x.Profile.Visibility() / 3)})
+		waiting, _ := value.([]Request)
+		return append(waiting, deletion)
 	})
 }
 
 func deleteDue(x *exchange) {
-	var due []postponed
-	x.memory.update("deletions", func(value any) any {
-		var rest []postponed
-		waiting, _ := value.([]postponed)
-		for _, p := range waiting {
-			if time.Now().Before(p.until) {
-				rest = append(rest, p)
-			} else {
-				due = append(due, p)
-			}
+	value, _ := x.memory.take("deletions")
+	waiting, _ := value.([]Request)
+	for _, deletion := range waiting {
+		if hiddenFor(x, "deletion "+deletion.ID) {
+			x.postpone(deletion)
+			continue
 		}
-		return rest
-	})
-	for _, p := range due {
-		p.ctx = x.ctx // its own has ended
-		if answer, err := x.next(p.Request); err != nil || answer.Status == http.StatusTooManyRequests {
-			x.postpone(p.Request)
+		deletion.ctx = x.ctx // its own has ended
+		if answer, err := x.next(deletion); err != nil || answer.Status == 429 {
+			x.postpone(deletion)
 		}
 	}
 }

@@ -1,12 +1,12 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
-	"net/http"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -35,16 +35,20 @@ func limitQuirks() []Quirk {
 			return limit
 		})
 	}
-	quirks := []Quirk{
+	unasked := func(n string) Quirk {
+		return limits("default-"+n, spec.OpenPointDefaultLimit, "returns "+n+" rows per page when no limit is sent",
+			func(limit string) string { return cmp.Or(limit, n) })
+	}
+	return []Quirk{
+		unasked("1"), unasked("7"), unasked("100"),
 		limits("limit-clamped", spec.OpenPointLimitRange, "clamps an out-of-range limit", func(limit string) string {
-			n, err := strconv.ParseFloat(limit, 64)
-			switch {
-			case sizeOf(limit) > 0:
+			if sizeOf(limit) > 0 {
 				return limit
-			case err != nil:
-				return largestPage
 			}
-			return strconv.Itoa(int(min(max(n, 1), 100)))
+			if limit == "0" || strings.HasPrefix(limit, "-") {
+				return "1"
+			}
+			return largestPage
 		}),
 		limits("limit-ignored", spec.OpenPointLimitRange, "ignores an out-of-range limit", func(limit string) string {
 			if sizeOf(limit) == 0 {
@@ -56,11 +60,6 @@ func limitQuirks() []Quirk {
 		short("small", "never returns more than 25 rows per page", func(n int) int { return min(n, 25) }),
 		short("uneven", "returns a varying number of rows per page below the limit", func(n int) int { return 1 + n*2/3 - n%5*n/12 }),
 	}
-	for _, n := range []string{"1", "7", "100"} {
-		quirks = append(quirks, quirk("pages/default-"+n, spec.OpenPointDefaultLimit, "limit", "returns "+n+" rows per page when no limit is sent",
-			when(all(paged, not(having("limit", func(limit string) bool { return limit != "" }))), setParam("limit", n))))
-	}
-	return quirks
 }
 
 func cursorQuirks() []Quirk {
@@ -85,9 +84,9 @@ func cursorQuirks() []Quirk {
 			when(all(paged, filtered), serve(pager{anchored: true, hidden: filterKeys(), after: func(s *page) {
 				s.rows = among(s.rows, s.read(func(*Request) {}))
 			}}))),
-		deleted("refused", "", http.StatusBadRequest),
-		deleted("not-found", ", and sorts every list newest first by default", http.StatusNotFound, when(paged, newestFirst)),
-		deleted("before-the-list", ", and shows the deleted row for a while", http.StatusUnprocessableEntity, deletedLater...),
+		deleted("refused", "", 400),
+		deleted("not-found", ", and sorts every list newest first by default", 404, when(paged, newestFirst)),
+		deleted("before-the-list", ", and shows the deleted row for a while", 422, deletedLater...),
 		last("null", "shows a null cursor on the last page", nil),
 		last("empty", "shows an empty cursor on the last page", ""),
 		cursors("empty-last-page", spec.OpenPointLastCursor, "ends every list with an empty page", when(paged, endEmpty(false))),
@@ -167,8 +166,10 @@ func listQuirks() []Quirk {
 	}
 	return []Quirk{
 		lists("descending", spec.OpenPointDirection, "sorts every list newest first by default", when(paged, newestFirst)),
-		lists("rows-go", unstable, "loses rows during walks, because somebody else deletes them", others(rowsGo)...),
-		lists("rows-come-and-go", unstable, "gains and loses rows during walks, because somebody else changes them", others(guestsCome)...),
+		lists("rows-go", unstable, "loses rows during walks, because somebody else deletes them", whileOthers(loseRows),
+			when(namesLost, swapID(func(*exchange) string { return noSuchTest })), on(spec.CreatePlacementTest, served, noteCreated)),
+		lists("rows-come-and-go", unstable, "gains and loses rows during walks, because somebody else changes them", whileOthers(addGuest),
+			on(spec.GetPlacementTest, always, func(x *exchange) { x.memory.put("asked for "+strings.ToLower(x.ID), true) })),
 		lists("whole-group", "Workspace group members: nothing limits a sub-workspace's key to its own row", "shows a sub-workspace all members of its group",
 			on(spec.ListGroupMembers, served, func(x *exchange) {
 				if admin, ok := x.Profile.AdminKey(x.home()); ok {
@@ -178,120 +179,61 @@ func listQuirks() []Quirk {
 	}
 }
 
-// The interval of others' actions in reads of a list, the stay of a guest, the most rows that
-// others delete, and the size of a list up to which they leave it alone.
-const (
-	actEvery  = 9
-	guestStay = 14
-	mostGone  = 12
-	fewRows   = 20
-)
+// People in the same workspaces change a list after this many reads.
+const actEvery = 9
 
-// others simulates people in the same workspaces, who change lists. They touch nothing that
+// whileOthers serves lists that others change: change gets the number of reads before.
+func whileOthers(change func(s *page, reads int)) rule {
+	return when(paged, serve(pager{anchored: true, before: func(s *page) { change(s, s.countRead(s.Operation)) }}))
+}
+
+func (x *exchange) countRead(list string) int { return x.memory.count("reads " + x.home().ID + list) }
+
+// isLost reports whether others have deleted a row after so many reads. They touch nothing that
 // the profile lists or the run created.
-func others(change func(s *page, list string, n int)) []rule {
-	return []rule{
-		when(isGone, swapID(func(*exchange) string { return noSuchTest })),
-		when(paged, serve(pager{anchored: true, before: func(s *page) {
-			list := s.othersName(s.Operation)
-			change(s, list, s.memory.count("reads "+list))
-		}})),
-		on(spec.CreatePlacementTest, served, func(x *exchange) { x.memory.put("own "+textOf(x.body(), "id"), true) }),
-	}
+func isLost(x *exchange, id string, reads int) bool {
+	const most = 12
+	w := x.home()
+	return hashed(id)%100 < min(reads/actEvery, most) && !x.memory.has("changed "+id) &&
+		!slices.Contains(slices.Concat(w.Campaigns, w.PlacementTests, w.Subsequences, w.ExpendableSubsequences), id)
 }
 
-// othersName names a list of the workspace that asks.
-func (x *exchange) othersName(operation string) string { return x.home().ID + " " + operation + " " }
-
-// isGone is a request for a row that others deleted. They delete a guest at the latest when
-// it is requested: only the list shows it.
-func isGone(x *exchange) bool {
-	if x.ID == "" {
-		return false
-	}
-	list, id := x.othersName(listOf(x.Operation)), strings.ToLower(x.ID)
-	value, _ := x.memory.get("guest " + list)
-	if g, ok := value.(guest); ok && g.rank() == id {
-		x.memory.take("guest " + list)
-		return true
-	}
-	return x.memory.has("gone " + list + id)
+func namesLost(x *exchange) bool {
+	return x.ID != "" && isLost(x, strings.ToLower(x.ID), x.countRead(listOf(x.Operation)))
 }
 
-// chosenRow returns the position of the row with which others do something at the nth read; ok
-// is false if they do nothing.
-func (s *page) chosenRow(n int) (i int, ok bool) {
-	if n%actEvery != 0 || len(s.list) <= fewRows || filtered(s.exchange) {
-		return 0, false
+func loseRows(s *page, reads int) {
+	lost := func(r row) bool { return isLost(s.exchange, r.rank, reads) }
+	if n := reads / actEvery; s.Operation == spec.ListWebhookEvents { // a log loses its oldest attempts
+		if n < len(s.list)/2 && !filtered(s.exchange) {
+			s.memory.put("oldest "+s.token(), s.list[n].rank)
+		}
+		value, _ := s.memory.get("oldest " + s.token())
+		oldest, _ := value.(string)
+		lost = func(r row) bool { return r.rank < oldest }
 	}
-	i = n * 7 % len(s.list)
-	if n/actEvery%2 == 0 {
-		i %= fewRows // suites look at the first rows most
-	}
-	return i, true
+	s.list = slices.DeleteFunc(s.list, lost)
 }
 
-func rowsGo(s *page, list string, n int) {
-	s.list = slices.DeleteFunc(s.list, func(r row) bool { return s.memory.has("gone " + list + r.rank) })
-	i, ok := s.chosenRow(n)
-	if !ok {
+// addGuest shows a row next to one like it. It comes and goes with the number of reads, and
+// goes once somebody asks for it: only the list shows it.
+func addGuest(s *page, reads int) {
+	const stay, fewRows = 14, 20
+	whole, visit := s.listFor(s.Operation, s.token()), reads/(actEvery+stay)
+	if reads%(actEvery+stay) < actEvery || len(whole) <= fewRows {
 		return
 	}
-	if s.Operation == spec.ListWebhookEvents {
-		i = 0 // a log loses its oldest attempts
+	host := whole[visit*7%len(whole)].rank
+	rank := host + "+"
+	if isUUID(host) { // the random part follows the time
+		rank = fmt.Sprintf("%sfff%09x", host[:24], visit)
 	}
-	w, id := s.home(), s.list[i].text("id")
-	reserved := s.memory.has("own "+id) || slices.Contains(slices.Concat(w.PlacementTests, w.Subsequences, w.ExpendableSubsequences), id)
-	if !reserved && s.memory.count("deletions of "+list) <= mostGone {
-		s.memory.put("gone "+list+s.list[i].rank, true)
-		s.list = slices.Delete(s.list, i, i+1)
+	i := slices.IndexFunc(s.list, func(r row) bool { return r.rank == host })
+	if i < 0 || s.memory.has("asked for "+rank) {
+		return
 	}
-}
-
-func guestsCome(s *page, list string, n int) {
-	value, _ := s.memory.get("guest " + list)
-	g, here := value.(guest)
-	if here && n-g.since >= guestStay && !filtered(s.exchange) {
-		s.memory.take("guest " + list)
-		here = false
-	}
-	if i, ok := s.chosenRow(n); ok && !here {
-		g, here = guest{s.list[i].rank, n}, true
-		s.memory.put("guest "+list, g)
-	}
-	// It is like the host as this request shows it: filters show both or neither, and flags may
-	// leave out parts of rows.
-	if i := slices.IndexFunc(s.list, func(r row) bool { return r.rank == g.host }); here && i >= 0 {
-		s.list = slices.Insert(s.list, i+1, g.like(s.list[i]))
-	}
-}
-
-// guest is a row that others create and soon delete.
-type guest struct {
-	host  string // the rank of the row that it copies
-	since int    // the read at which it came
-}
-
-// rank is the rank of the guest. The random part of an id follows its time; the guest's is
-// higher.
-func (g guest) rank() string {
-	if !isUUID(g.host) {
-		return g.host + "+"
-	}
-	return fmt.Sprintf("%sfff%09x", g.host[:24], g.since)
-}
-
-// like returns a row like the host, created a millisecond later.
-func (g guest) like(host row) row {
-	fields := copyOf(host.fields).(map[string]any)
-	if host.text("id") != "" {
-		fields["id"] = g.rank()
-	}
-	damage(fields, "domain", ofText(func(domain string) string { return fmt.Sprintf("guest-%d.%s", g.since, domain) }))
-	if created, err := time.Parse(time.RFC3339Nano, host.text("timestamp_created")); err == nil {
-		created = created.Add(time.Millisecond)
-		fields["timestamp_created"] = written(created)
-		damage(fields, "timestamp_created_date", constant(created.UTC().Format(time.DateOnly)))
-	}
-	return newRow(fields, g.rank())
+	guest := maps.Clone(s.list[i].fields)
+	damage(guest, "id", constant(rank))
+	damage(guest, "domain", constant(fmt.Sprintf("guest-%d.example", visit)))
+	s.list = slices.Insert(s.list, i+1, newRow(guest, rank))
 }

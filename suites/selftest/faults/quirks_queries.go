@@ -1,10 +1,8 @@
 package faults
 
 import (
-	"net/http"
 	"net/mail"
 	"slices"
-	"strings"
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -25,23 +23,23 @@ func queryQuirks() []Quirk {
 	longAgo := func(id string) bool { return len(id) > 8 && id < "01000000" } // ids are time-ordered
 	return []Quirk{
 		quirk("query/unknown-refused", spec.OpenPointUnknownQuery, "unknown queries", "refuses unknown query parameters",
-			instead(hasUnknown, refuse(http.StatusBadRequest))),
+			instead(hasUnknown, refuse(400))),
 		quirk("query/invalid-ignored", spec.OpenPointInvalidQuery, "invalid queries", "ignores a filter with an invalid value", ignoreInvalid()...),
 		unknownCursor("first-page", "shows the first page for an unknown cursor", when(oddCursor, dropParam(profile.ParamStartingAfter))),
 		unknownCursor("empty-page", "shows an empty page for an unknown cursor", instead(oddCursor, showNothing)),
-		unknownCursor("404", "answers 404 for an unknown cursor", instead(oddCursor, reply(plain(http.StatusNotFound, "text/plain", "no such page")))),
+		unknownCursor("404", "answers 404 for an unknown cursor", instead(oddCursor, reply(plain(404, "text/plain", "no such page")))),
 		quirk("query/contradiction-refused", spec.OpenPointInvalidQuery, "contradictions", "refuses to list the subsequences of the campaign that the query excludes",
 			on(spec.ListSubsequences, all(validKey, func(x *exchange) bool {
 				campaign := x.param(profile.ParamParentCampaign)
 				return campaign != "" && campaign == x.param(profile.ParamParentCampaignNot)
-			}), refuse(http.StatusBadRequest))),
+			}), refuse(400))),
 		quirk("query/window-needs-both-ends", "Endpoints: a window has a start and an end", "window-needs-both-ends", "refuses a window with one end",
 			instead(func(x *exchange) bool {
 				return has(profile.ParamWindowStart)(x) != has(profile.ParamWindowEnd)(x)
-			}, refuse(http.StatusBadRequest))),
+			}, refuse(400))),
 		quirk("query/unknown-id-404", spec.OpenPointInvalidQuery, "unknown-id-404", "answers 404 to a filter with an id that does not exist",
 			instead(either(having(profile.ParamTest, longAgo), having(profile.ParamParentCampaign, longAgo),
-				having(profile.ParamParentCampaignNot, longAgo), having(profile.ParamResourceIDs, longAgo)), refuse(http.StatusNotFound))),
+				having(profile.ParamParentCampaignNot, longAgo), having(profile.ParamResourceIDs, longAgo)), refuse(404))),
 		window("exclusive", "omits reports at both ends of a window", time.Millisecond, -time.Millisecond),
 		window("half-open", "omits reports at the end of a window", 0, -time.Millisecond),
 	}
@@ -49,14 +47,12 @@ func queryQuirks() []Quirk {
 
 // hasUnknown is a request with a parameter that no sentence mentions.
 func hasUnknown(x *exchange) bool {
-	known := map[string]bool{"limit": paged(x), "with_metadata": x.Operation == spec.GetPlacementTest}
+	known := []string{"limit", "with_metadata"}
 	for _, key := range append(profile.Params(x.Operation), profile.ParamSearch, profile.ParamStatus, profile.ParamSortOrder, profile.ParamStartingAfter) {
-		if name, ok := x.Profile.Parameter(x.Operation, key); ok {
-			known[name] = true
-		}
+		known = append(known, x.named(key))
 	}
 	for name := range x.Query {
-		if !known[name] {
+		if !slices.Contains(known, name) {
 			return true
 		}
 	}
@@ -65,20 +61,18 @@ func hasUnknown(x *exchange) bool {
 
 // ignoreInvalid drops parameters with other values than the documented ones.
 func ignoreInvalid() (rules []rule) {
-	const trueOrFalse = "true false"
-	for key, values := range map[string]string{
-		profile.ParamStatus:            "1 2 3",
-		profile.ParamSortOrder:         "asc desc",
-		profile.ParamInterestStatus:    "positive neutral negative",
-		profile.ParamAccepted:          trueOrFalse,
-		profile.ParamHasEnrichmentTask: trueOrFalse,
-		profile.ParamSuccess:           trueOrFalse,
-		profile.ParamSkipSpamAssassin:  trueOrFalse,
-		profile.ParamSkipBlacklist:     trueOrFalse,
-	} {
-		invalid := func(value string) bool { return !slices.Contains(strings.Fields(values), value) }
-		rules = append(rules, when(all(paged, having(key, invalid)), dropParam(key)))
+	ignore := func(key string, values ...string) {
+		invalid := having(key, func(value string) bool { return !slices.Contains(values, value) })
+		rules = append(rules, when(all(paged, invalid), dropParam(key)))
 	}
+	for _, f := range filterTable {
+		if f.values != nil {
+			ignore(f.key, f.values...)
+		}
+	}
+	ignore(profile.ParamSortOrder, "asc", "desc")
+	ignore(profile.ParamSkipSpamAssassin, "true", "false")
+	ignore(profile.ParamSkipBlacklist, "true", "false")
 	return rules
 }
 

@@ -32,19 +32,19 @@ func optionsQuirks() []Quirk {
 	}
 	return []Quirk{
 		provides("none", "has no list of provider options", served,
-			reply(plain(http.StatusNotFound, "text/html; charset=utf-8", "<!doctype html><title>Error</title><h1>Not Found</h1>"))),
-		provides("unknown-path", "answers 404 to requests for provider options before it checks the key", always, refuse(http.StatusNotFound)),
+			reply(plain(404, "text/html; charset=utf-8", "<!doctype html><title>Error</title><h1>Not Found</h1>"))),
+		provides("unknown-path", "answers 404 to requests for provider options before it checks the key", always, refuse(404)),
 		provides("object", "answers with an object of provider options", served,
-			reply(jsonAnswer(http.StatusOK, map[string]any{"providers": map[string]any{"Google": []any{"personal"}}}))),
-		provides("text", "answers with a JSON string as the provider options", served, reply(jsonAnswer(http.StatusOK, "Google, Outlook"))),
-		provides("not-implemented", "answers 501 to requests for provider options", served, refuse(http.StatusNotImplemented)),
+			reply(jsonAnswer(200, map[string]any{"providers": map[string]any{"Google": []any{"personal"}}}))),
+		provides("text", "answers with a JSON string as the provider options", served, reply(jsonAnswer(200, "Google, Outlook"))),
+		provides("not-implemented", "answers 501 to requests for provider options", served, refuse(501)),
 	}
 }
 
 // creationQuirks refuse what the OpenAPI document allows, or does not define, and no sentence
 // obliges a server to take.
 func creationQuirks() []Quirk {
-	refuses := func(id, allowed, doc string, code int, fits func(field string, value any) bool) Quirk {
+	refuses := func(id, allowed, doc string, fits func(field string, value any) bool) Quirk {
 		return quirk("create/"+id, allowed, "create", doc, on(spec.CreatePlacementTest, all(validKey, sending(func(body map[string]any) bool {
 			for field, value := range body {
 				if fits(field, value) {
@@ -52,32 +52,32 @@ func creationQuirks() []Quirk {
 				}
 			}
 			return false
-		})), refuse(code)))
+		})), refuse(422)))
 	}
 	codeForm := regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 	return []Quirk{
-		refuses("read-only-refused", spec.OpenPointReadOnlySent, "refuses a body with a read-only field", http.StatusBadRequest,
+		refuses("read-only-refused", spec.OpenPointReadOnlySent, "refuses a body with a read-only field",
 			func(field string, _ any) bool { return slices.Contains(spec.CreateReadOnly, field) }),
-		refuses("unknown-refused", spec.OpenPointInvalidRequest, "refuses a body with an undocumented member", http.StatusUnprocessableEntity,
+		refuses("unknown-refused", spec.OpenPointInvalidRequest, "refuses a body with an undocumented member",
 			func(field string, _ any) bool {
 				return !slices.Contains(spec.CreateRequired, field) && !slices.Contains(spec.CreateOptional, field)
 			}),
-		refuses("empty-refused", valuesNotShown+"; whether it may be empty is not shown", "refuses empty texts, arrays and objects", http.StatusUnprocessableEntity,
+		refuses("empty-refused", valuesNotShown+"; whether it may be empty is not shown", "refuses empty texts, arrays and objects",
 			func(field string, value any) bool { return field != "not_sending_status" && isEmpty(value) }),
-		refuses("long-refused", valuesNotShown+"; its length is not shown", "refuses texts of more than 500 characters", http.StatusUnprocessableEntity,
+		refuses("long-refused", valuesNotShown+"; its length is not shown", "refuses texts of more than 500 characters",
 			func(_ string, value any) bool { text, _ := value.(string); return len(text) > 500 }),
-		refuses("one-line", valuesNotShown+"; names and subjects have one line", "refuses line breaks in other fields than email_body and description", http.StatusUnprocessableEntity,
+		refuses("one-line", valuesNotShown+"; names and subjects have one line", "refuses line breaks in other fields than email_body and description",
 			func(field string, value any) bool {
 				text, _ := value.(string)
 				return field != "email_body" && field != "description" && strings.Contains(text, "\n")
 			}),
 		refuses("code-form", "Resources / Inbox placement test: the form of test_code is not shown",
-			"refuses a test_code with other characters than letters, digits, dashes and underscores", http.StatusUnprocessableEntity,
+			"refuses a test_code with other characters than letters, digits, dashes and underscores",
 			func(field string, value any) bool {
 				text, isText := value.(string)
 				return field == "test_code" && isText && !codeForm.MatchString(text)
 			}),
-		refuses("schedule-idle", "Resources / Inbox placement test: which days a schedule needs is not shown", "refuses a schedule of which no day is true", http.StatusUnprocessableEntity,
+		refuses("schedule-idle", "Resources / Inbox placement test: which days a schedule needs is not shown", "refuses a schedule of which no day is true",
 			func(field string, value any) bool {
 				schedule, _ := value.(map[string]any)
 				days, ok := schedule["days"].(map[string]any)
@@ -87,15 +87,18 @@ func creationQuirks() []Quirk {
 			"media type of requests, refusal of invalid requests", "refuses a body without a JSON content type, and a content type without a body",
 			instead(func(x *exchange) bool {
 				return hasBody(x) != strings.HasPrefix(x.Header.Get("Content-Type"), "application/json")
-			}, refuse(http.StatusUnsupportedMediaType))),
+			}, refuse(415))),
 		quirk("create/names-differ", spec.OpenPointRepeatedChange, "create, refusal of invalid requests", "refuses with 409 to create a test with a name that was used",
-			on(spec.CreatePlacementTest, all(validKey, func(x *exchange) bool { return x.memory.has(nameSent(x)) }), refuse(http.StatusConflict)),
-			on(spec.CreatePlacementTest, not(sends("name", equal(""))), remember(nameSent, nameUsed))),
+			on(spec.CreatePlacementTest, all(validKey, not(sends("name", equal("")))), func(x *exchange) {
+				name := "name " + x.home().ID + textOf(x.sent(), "name")
+				if x.memory.has(name) {
+					refuse(409)(x)
+				} else if x.served() {
+					x.memory.put(name, true)
+				}
+			})),
 	}
 }
-
-func nameSent(x *exchange) string { return "name " + x.home().ID + textOf(x.sent(), "name") }
-func nameUsed(*exchange) any      { return true }
 
 // isEmpty reports whether the value is an empty text, array or object.
 func isEmpty(value any) bool {
@@ -212,9 +215,9 @@ func deletionQuirks() []Quirk {
 		quirk("delete/brief", spec.OpenPointOmittedFields, "delete", "answers a deletion with only the mandatory fields of the resource",
 			when(deletes, rows(eachRow, func(x *exchange, row map[string]any) {
 				maps.DeleteFunc(row, func(name string, _ any) bool { return !isMandatory(spec.MustOperation(x.Operation).Resource, name) })
-			}))).but(optionalIn(spec.DeletePlacementTest)...).but(optionalIn(spec.DeleteSubsequence)...),
+			}))).but(unshown()...),
 		quirk("delete/body-refused", "Endpoints / Inbox placement tests: request body null or absent", "delete, refusal of invalid requests", "refuses a deletion with a body",
-			instead(all(deletes, hasBody, func(x *exchange) bool { return string(x.Body) != "null" }), refuse(http.StatusBadRequest))),
+			instead(all(deletes, hasBody, func(x *exchange) bool { return string(x.Body) != "null" }), refuse(400))),
 	}
 }
 
@@ -226,18 +229,14 @@ func isMandatory(resource, name string) bool {
 	return f.Required
 }
 
-// optionalIn returns the requirements on the optional fields in the operation's answers, as
-// patterns.
-func optionalIn(operation string) (unassessed []string) {
+// unshown returns what is required of optional fields in answers to deletions, as patterns.
+func unshown() (patterns []string) {
 	for _, f := range spec.Fields() {
-		name, _, _ := strings.Cut(f.Path, ".")
-		if f.Resource == spec.MustOperation(operation).Resource && !isMandatory(f.Resource, name) {
-			for _, aspect := range []spec.Aspect{spec.Type, spec.Value, spec.Present} {
-				unassessed = append(unassessed, fmt.Sprintf("%v on %s", f.Requirement(aspect), operation))
-			}
+		if name, _, _ := strings.Cut(f.Path, "."); !isMandatory(f.Resource, name) {
+			patterns = append(patterns, spec.FieldRequirement(f.Resource, f.Path, "*")+" on *.delete")
 		}
 	}
-	return unassessed
+	return patterns
 }
 
 func accountQuirks() []Quirk {
@@ -246,19 +245,14 @@ func accountQuirks() []Quirk {
 	}
 	return []Quirk{
 		moves("unknown-account-served", spec.OpenPointUnknownAccount, "answers a move of an unknown account with success",
-			all(status(http.StatusNotFound), betweenOwn, not(movesKnown)), success),
+			all(status(404), betweenOwn, movesUnknown), success),
 		moves("known-accounts-move", spec.OpenPointUnknownAccount, "moves the accounts that it knows, and answers 404 if one is unknown",
-			movesSomeKnown, func(x *exchange) {
-				asked := x.Request
-				put("emails", func(*exchange, any) any { return x.known() })(x)
-				if x.served() { // the accounts have left the source
-					x.Request, x.decided = asked, false
-				}
-			}),
+			all(status(404), not(movesUnknown)), then(put("emails", func(x *exchange, _ any) any { return x.knownAccounts() }),
+				func(x *exchange) { _, _ = x.ask(x.Request) })),
 		moves("unknown-account-422", spec.OpenPointUnknownAccount, "answers a move of an unknown account with 422",
-			all(status(http.StatusNotFound), not(movesKnown)), refuse(http.StatusUnprocessableEntity)),
+			all(status(404), movesUnknown), refuse(422)),
 		moves("unknown-workspace-403", spec.OpenPointUnknownWorkspace, "answers 403 to a move that names a workspace outside the key's admin workspace",
-			all(status(http.StatusNotFound), not(betweenOwn)), refuse(http.StatusForbidden)),
+			all(status(404), not(betweenOwn)), refuse(403)),
 		moves("fields-optional", spec.OpenPointAccountFields, "answers an incomplete move with success and moves nothing",
 			all(validKey, sending(func(body map[string]any) bool {
 				return body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil
@@ -266,41 +260,25 @@ func accountQuirks() []Quirk {
 	}
 }
 
-// known returns the accounts of a move that the profile names.
-func (x *exchange) known() []any {
-	var known []any
-	for _, email := range x.accounts() {
-		for _, w := range x.Profile.Workspaces {
-			if slices.Contains(w.Accounts, email) {
-				known = append(known, email)
-				break
+// knownAccounts returns those of the accounts of a move that the profile names.
+func (x *exchange) knownAccounts() (known []any) {
+	named, _ := x.sent()["emails"].([]any)
+	for _, w := range x.Profile.Workspaces {
+		for _, account := range w.Accounts {
+			if slices.Contains(named, any(account)) {
+				known = append(known, account)
 			}
 		}
 	}
 	return known
 }
 
-// movesKnown is a move of at least one account of the profile.
-func movesKnown(x *exchange) bool { return len(x.known()) > 0 }
-
-// movesSomeKnown is a move of such accounts and others.
-func movesSomeKnown(x *exchange) bool {
-	items, _ := x.sent()["emails"].([]any)
-	return movesKnown(x) && len(x.known()) < len(items) && len(x.accounts()) == len(items)
-}
+func movesUnknown(x *exchange) bool { return len(x.knownAccounts()) == 0 }
 
 // betweenOwn is a move between two workspaces under the key's.
 func betweenOwn(x *exchange) bool {
-	key, _ := x.asker()
-	own := func(id any) bool {
-		for _, w := range x.Profile.Workspaces {
-			if w.ID == id && (w.Admin == key.Workspace || w.Admin == x.home().ID) {
-				return true
-			}
-		}
-		return false
-	}
-	return own(x.sent()["source_workspace_id"]) && own(x.sent()["destination_workspace_id"])
+	admin := func(place string) string { return x.Profile.AdminOf(textOf(x.sent(), place)) }
+	return admin("source_workspace_id") == x.home().ID && admin("destination_workspace_id") == x.home().ID
 }
 
 func changeQuirks() []Quirk {
@@ -308,25 +286,22 @@ func changeQuirks() []Quirk {
 	return []Quirk{
 		quirk("changes/once", spec.OpenPointRepeatedChange, touched,
 			"refuses with 409 to move a lead to where it is, or to add variables that exist; earlier runs made both changes",
-			on(spec.MoveLead, all(served, leadIsThere), refuse(http.StatusConflict)),
-			on(spec.AddCampaignVariables, all(served, variablesExist), refuse(http.StatusConflict))),
+			on(spec.MoveLead, all(served, leadIsThere), refuse(409)),
+			on(spec.AddCampaignVariables, all(served, variablesExist), refuse(409))),
 		quirk("leads/subsequence-optional", spec.OpenPointLeadMoveFields, "leads", "treats a move without a subsequence as a move to one of its choice",
 			on(spec.MoveLead, lacks("subsequence_id"), put("subsequence_id", func(x *exchange, _ any) any { return x.usual() }))),
 		quirk("rows/edited", "Endpoints: nothing says that only one client changes a resource", "edits, rows",
-			"has a user who changes the daily limit of a subsequence before each request for their list",
+			"has a user who changes the daily limits of subsequences before each request for their list",
 			on(spec.ListSubsequences, always, func(x *exchange) {
-				n, ids := x.memory.count("edits"), x.Profile.Workspaces[dataset.Main].Subsequences
-				x.memory.put("limit "+ids[n%len(ids)], n)
-			}),
-			on(spec.ListSubsequences, served, showEdits), on(spec.DeleteSubsequence, served, showEdits)),
+				edits, ids := x.memory.count("edits"), x.Profile.Workspaces[dataset.Main].Subsequences
+				rows(eachRow, func(_ *exchange, row map[string]any) {
+					if slices.Contains(ids, textOf(row, "id")) { // never deleted: only the list shows them
+						row["daily_limit"] = edits
+					}
+				})(x)
+			})),
 	}
 }
-
-var showEdits = rows(eachRow, func(x *exchange, row map[string]any) {
-	if limit, edited := x.memory.get("limit " + textOf(row, "id")); edited {
-		row["daily_limit"] = limit
-	}
-})
 
 // usual returns the subsequence in which earlier runs left every lead.
 func (x *exchange) usual() string { return first(x.Profile.Workspaces[dataset.Main].Subsequences) }
@@ -342,10 +317,7 @@ func leadIsThere(x *exchange) bool {
 // variablesExist reports whether a campaign has all the variables, and adds them.
 func variablesExist(x *exchange) bool {
 	names, _ := x.sent()["variables"].([]any)
-	exist := true
-	for _, name := range names {
-		again := x.memory.count(strings.ToLower(x.Path)+fmt.Sprint("/", name)) > 1
-		exist = exist && (again || name == "conformance")
-	}
-	return exist
+	return len(slices.DeleteFunc(names, func(name any) bool {
+		return x.memory.count(strings.ToLower(x.Path)+fmt.Sprint("/", name)) > 1 || name == "conformance"
+	})) == 0
 }
