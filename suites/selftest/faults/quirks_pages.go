@@ -204,13 +204,12 @@ func namesLost(x *exchange) bool {
 
 func loseRows(s *page, reads int) {
 	lost := func(r row) bool { return isLost(s.exchange, r.rank, reads) }
-	if n := reads / actEvery; s.Operation == spec.ListWebhookEvents { // a log loses its oldest attempts
+	if n, oldest := reads/actEvery, "oldest "+s.home().ID; s.Operation == spec.ListWebhookEvents { // a log loses its oldest attempts
 		if n < len(s.list)/2 && !filtered(s.exchange) {
-			s.memory.put("oldest "+s.token(), s.list[n].rank)
+			s.memory.put(oldest, s.list[n].rank)
 		}
-		value, _ := s.memory.get("oldest " + s.token())
-		oldest, _ := value.(string)
-		lost = func(r row) bool { return r.rank < oldest }
+		first, _ := s.memory.get(oldest)
+		lost = func(r row) bool { return first != nil && r.rank < first.(string) }
 	}
 	s.list = slices.DeleteFunc(s.list, lost)
 }
