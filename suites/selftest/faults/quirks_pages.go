@@ -29,7 +29,7 @@ func limitQuirks() []Quirk {
 	}
 	short := func(id, doc string, size func(n int) int) Quirk {
 		return limits(id, spec.OpenPointShortPages, doc, func(limit string) string {
-			if n := sizeOf(limit); limit != "" && n > 0 {
+			if n := sizeOf(limit); n > 0 {
 				return strconv.Itoa(size(n))
 			}
 			return limit
@@ -69,7 +69,7 @@ func cursorQuirks() []Quirk {
 			when(all(paged, served, noCursor), member("next_starting_after", constant(cursor))))
 	}
 	kind := func(id, doc string, write cursorForm) Quirk {
-		return cursors("cursor-"+id, spec.OpenPointCursorKind, doc, when(func(x *exchange) bool { return paged(x) && !isTimed(x.Operation) }, inForm(write)))
+		return cursors("cursor-"+id, spec.OpenPointCursorKind, doc, when(func(x *exchange) bool { return paged(x) && !isTimed(x.Operation) }, cursorsAs(write)))
 	}
 	deleted := func(id, doc string, code int, inner ...rule) Quirk {
 		return quirk("pages/deleted-cursor-"+id, spec.OpenPointDeletedCursor, "cursor, rows, when changes show, delete", "refuses a cursor whose row was deleted"+doc,
@@ -121,8 +121,8 @@ func atDeleted(x *exchange) bool {
 	return ok && x.memory.has("deleted "+id.(string))
 }
 
-// inForm replaces the target's cursors.
-func inForm(write cursorForm) verb {
+// cursorsAs replaces the target's cursors.
+func cursorsAs(write cursorForm) verb {
 	return func(x *exchange) {
 		if original, ok := x.memory.get(x.Operation + x.param(profile.ParamStartingAfter)); ok {
 			setParam(profile.ParamStartingAfter, original.(string))(x)
@@ -138,22 +138,21 @@ func inForm(write cursorForm) verb {
 // endEmpty adds an empty page after the last, which may lead to itself.
 func endEmpty(toItself bool) verb {
 	return func(x *exchange) {
-		final, next := "ffffffff-ffff-7fff-bfff-ffffffffffff", ""
+		final := "ffffffff-ffff-7fff-bfff-ffffffffffff"
 		if isTimed(x.Operation) {
 			final = "2099-12-31T23:59:59.999Z"
-		}
-		if toItself {
-			next = final
 		}
 		ended := x.param(profile.ParamStartingAfter) == final
 		if ended {
 			dropParam(profile.ParamStartingAfter)(x)
 		}
-		switch {
-		case !x.served():
-		case ended:
-			x.reply(pageOf(nil, next))
-		case noCursor(x):
+		if !x.served() || !ended && !noCursor(x) {
+			return
+		}
+		if ended {
+			x.reply(pageOf(nil, ""))
+		}
+		if !ended || toItself {
 			member("next_starting_after", constant(final))(x)
 		}
 	}
