@@ -204,6 +204,13 @@ func (m *memory) take(name string) (any, bool) {
 	return value, ok
 }
 
+// update replaces the value, nil if there is none, by what becomes of it.
+func (m *memory) update(name string, change func(value any) any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.values[name] = change(m.values[name])
+}
+
 // count counts from 1.
 func (m *memory) count(name string) int {
 	m.mu.Lock()

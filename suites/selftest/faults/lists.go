@@ -202,7 +202,7 @@ type pager struct {
 	// anchored pagers stay correct while rows come and go. The target counts their requests
 	// and refuses bad keys.
 	anchored bool
-	hidden   []string // parameters, by key, that the target does not see
+	hidden   []string // parameters, by key, that do not select the rows of the list
 }
 
 // page is one page under construction.
@@ -248,18 +248,23 @@ func serve(p pager) verb {
 		}
 		s.mark, s.from, s.size = at.mark, at.row, sizeOf(s.limit)
 		asked := x.Request.clone()
-		for _, key := range p.hidden {
-			asked.Query.Del(x.named(key))
-		}
 		if p.anchored {
+			if s.size == 0 {
+				return
+			}
 			for _, name := range []string{profile.ParamSortOrder, x.named(profile.ParamStartingAfter)} {
 				asked.Query.Del(name)
 			}
 			asked.Query.Set("limit", "1")
 			if answer, ok := x.ask(asked); !ok {
-				x.reply(answer)
+				if x.err == nil {
+					x.reply(answer)
+				}
 				return
 			}
+		}
+		for _, key := range p.hidden {
+			asked.Query.Del(x.named(key))
 		}
 		list, ok := x.list(asked)
 		if !ok {
