@@ -175,7 +175,7 @@ type memory struct {
 	reading sync.Mutex
 	lists   map[string][]row // whole lists, until a request may have changed something
 
-	rewritten rowsOnce
+	rewritten bodies
 }
 
 func (m *memory) put(name string, value any) {

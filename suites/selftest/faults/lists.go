@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -130,35 +131,33 @@ func pageIn(answer Response) (rows []row, cursor string, ok bool) {
 	if answer.Status != http.StatusOK {
 		return nil, "", false
 	}
-	value, _ := decodeAround(spec.Operation{Answer: spec.Page}, answer.Body, asWritten)
-	page, ok := value.(map[string]any)
-	if !ok {
+	var page struct {
+		Items []json.RawMessage `json:"items"`
+		Next  string            `json:"next_starting_after"`
+	}
+	if json.Unmarshal(answer.Body, &page) != nil {
 		return nil, "", false
 	}
-	items, listed := page["items"].([]any)
-	cursor, hasCursor := page["next_starting_after"].(string)
-	if !listed && page["items"] != nil || !hasCursor && page["next_starting_after"] != nil {
-		return nil, "", false
-	}
-	for _, item := range items {
-		text := encode(item)
+	for _, text := range page.Items {
 		fields, _ := decodedOrNil(text).(map[string]any)
 		rows = append(rows, row{doc: text, fields: fields})
 	}
-	return rows, cursor, true
+	return rows, page.Next, true
 }
 
 // pageOf encodes a page; an empty cursor is omitted.
 func pageOf(rows []row, cursor string) Response {
-	items := make([]any, len(rows))
+	docs := make([][]byte, len(rows))
 	for i, row := range rows {
-		items[i] = row.doc
+		docs[i] = row.doc
 	}
-	page := map[string]any{"items": items}
+	end := "]}"
 	if cursor != "" {
-		page["next_starting_after"] = cursor
+		end = fmt.Sprintf(`],"next_starting_after":%s}`, encode(cursor))
 	}
-	return jsonAnswer(http.StatusOK, page)
+	answer := jsonAnswer(http.StatusOK, nil)
+	answer.Body = slices.Concat([]byte(`{"items":[`), bytes.Join(docs, []byte(",")), []byte(end))
+	return answer
 }
 
 // without returns the rows that are not in others.

@@ -15,7 +15,7 @@ import (
 func fieldQuirks() []Quirk {
 	return []Quirk{
 		quirk("fields/extra", spec.OpenPointExtraFields, "extra fields", "adds undocumented fields to every object, including errors and pages",
-			when(always, encoded(func(value any) []byte { return encode(withExtra("", value)) }))),
+			when(always, encoded(func(_ string, value any) []byte { return encode(withExtra("", value)) }))),
 		quirk("fields/same-names", spec.OpenPointSameNames, "extra fields", "repeats a member of the first object, also in errors and pages",
 			when(always, bytesOf(func(body []byte) []byte {
 				return bytes.Replace(body, []byte(`{"`), []byte(`{"_note":"a","_note":"b","`), 1)

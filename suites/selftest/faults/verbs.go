@@ -278,12 +278,6 @@ func objectIn(r Request) (map[string]any, bool) {
 	return members, ok
 }
 
-// decodedOrNil returns the value of a body; nil for invalid JSON.
-func decodedOrNil(body []byte) any {
-	value, _ := decode(body)
-	return value
-}
-
 func isBearer(r Request) bool {
 	scheme, _, _ := strings.Cut(strings.ReplaceAll(r.Header.Get("Authorization"), "\t", " "), " ")
 	return strings.EqualFold(scheme, "Bearer")
