@@ -4,15 +4,21 @@
 //
 // A Defect breaks one requirement on one operation and nothing else. A Quirk is
 // legal: it names the sentence, or the open point of the specification, that
-// allows it. Both are deterministic. Most defects are generated from the
-// OpenAPI document and the catalogue; the others are hand-written.
+// allows it. Both are deterministic.
+//
+// A fault consists of rules: on an occasion (occasions.go) a verb (verbs.go)
+// changes the exchange. Lists are served by one model (lists.go). The other files
+// are tables of what real servers get wrong (defects) or do differently (quirks);
+// many rows come from the OpenAPI document and the catalogue.
 //
 // The package judges nothing: it must not import suites, judge or reports.
 package faults
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -50,6 +56,100 @@ type Target struct {
 	Seed uint64
 }
 
+// Defects returns every defect, in the order of the catalogue's groups.
+func Defects() []Defect {
+	return slices.Concat(
+		statusDefects(),
+		shapeDefects(),
+		errorDefects(),
+		keyDefects(),
+		scopeDefects(),
+		pageDefects(),
+		filterDefects(),
+		queryDefects(),
+		requestDefects(),
+		creationDefects(),
+		deletionDefects(),
+		moveDefects(),
+		eventDefects(),
+		isolationDefects(),
+		optionsDefects(),
+		rateDefects(),
+	)
+}
+
+// Quirks returns every quirk, the outermost first: bytes, refusals, values,
+// then rows. Applied in this order they do not interfere.
+func Quirks() []Quirk {
+	return slices.Concat(
+		wireQuirks(),
+		throttleQuirks(),
+		refusalQuirks(),
+		fieldQuirks(),
+		valueQuirks(),
+		precedenceQuirks(),
+		writeQuirks(),
+		lateQuirks(),
+		queryQuirks(),
+		pageQuirks(),
+		searchQuirks(),
+	)
+}
+
+// defect is a row of the tables of defects. A rule that names no operation is for
+// the operation that the defect breaks.
+func defect(requirement spec.ID, operation, id, doc string, rules ...rule) Defect {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		switch rules[i].operation {
+		case "":
+			rules[i].operation = operation
+		case itsList:
+			rules[i].operation = listOf(operation)
+		}
+	}
+	return Defect{ID: operation + "/" + slug(id), Breaks: requirement.On(operation), Doc: doc, Apply: apply(rules...)}
+}
+
+// mistakes are what servers get wrong, by the requirement that they break.
+type mistakes map[spec.ID][]mistake
+
+// mistake is a row of a table of defects. Its words complete "the server …" and make its id.
+type mistake struct {
+	words string
+	when  occasion
+	do    verb
+}
+
+// on returns a defect for each mistake and each operation of its requirement. The rule is for
+// requests of the operation, "" for that of the defect. The rules beside do not show by
+// themselves.
+func (m mistakes) on(operation string, beside ...rule) []Defect {
+	var defects []Defect
+	for _, breaks := range slices.Sorted(maps.Keys(m)) {
+		for _, one := range m[breaks] {
+			defects = append(defects, onEach(breaks, one.words, one.words, append(beside, on(operation, one.when, one.do))...)...)
+		}
+	}
+	return defects
+}
+
+// onEach returns a defect for each operation that the catalogue binds to the requirement.
+func onEach(requirement spec.ID, id, doc string, rules ...rule) []Defect {
+	var defects []Defect
+	for _, op := range requirement.Operations() {
+		defects = append(defects, defect(requirement, op.ID, id, doc, rules...))
+	}
+	return defects
+}
+
+// slug turns words into a part of an id.
+func slug(words string) string {
+	return strings.Trim(strings.Join(strings.FieldsFunc(strings.ToLower(words), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), "-"), "-")
+}
+
 // key returns the token of the role's all:all key. It panics if the profile has
 // none.
 func (a *Target) key(role string) string {
@@ -70,28 +170,12 @@ func (a *Target) keyOf(r Request) (profile.Key, bool) {
 	return a.Profile.Keys[i], true
 }
 
-// Defects returns every defect, in the order of the catalogue's groups.
-func Defects() []Defect {
-	all := slices.Concat(
-		servedDefects(),
-		statusDefects(),
-		shapeDefects(),
-		echoDefects(),
-		errorDefects(),
-		keyDefects(),
-		billingDefects(),
-		optionalPartDefects(),
-		pageDefects(),
-		filterDefects(),
-		queryDefects(),
-		requestDefects(),
-		stateDefects(),
-		documentDefects(),
-		eventDefects(),
-		isolationDefects(),
-		effectDefects(),
-		optionsDefects(),
-		rateDefects(),
-	)
-	return append(all, lateDefects(all)...)
+// parameter returns the target's name of a query parameter, by its key. It panics if the
+// profile does not name it.
+func (a *Target) parameter(operation, key string) string {
+	name, ok := a.Profile.Parameter(operation, key)
+	if !ok {
+		panic("faults: the profile does not name the parameter " + key + " of " + operation)
+	}
+	return name
 }

@@ -1,36 +1,32 @@
 package faults
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"outreach.example/conformance/spec"
 )
 
-// Quirks returns every quirk, the outermost first: bytes, refusals, values,
-// then rows. Applied in this order they do not interfere.
-func Quirks() []Quirk {
-	return slices.Concat(
-		wireQuirks(),
-		throttleQuirks(),
-		errorQuirks(),
-		boundQuirks(),
-		fieldQuirks(),
-		sparseQuirks(),
-		valueQuirks(),
-		precedenceQuirks(),
-		writeQuirks(),
-		documentQuirks(),
-		lateQuirks(),
-		queryQuirks(),
-		pageQuirks(),
-		cursorQuirks(),
-		listQuirks(),
-		searchQuirks(),
-	)
+// quirk is a row of the tables of quirks. A rule that names no operation is for all 18.
+// Touches are words, separated by commas.
+func quirk(id, allowed, touches, doc string, rules ...rule) Quirk {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		if rules[i].operation == "" {
+			rules[i].operation = anyOperation
+		}
+	}
+	return Quirk{ID: id, Allowed: allowed, Touches: strings.Split(touches, ", "), Doc: doc, Apply: apply(rules...)}
 }
+
+// but says what cannot be assessed on a target with the quirk.
+func (q Quirk) but(unassessed ...string) Quirk {
+	q.Unassessed = append(slices.Clone(q.Unassessed), unassessed...)
+	return q
+}
+
+// instead answers requests on the occasion without the target, if they have a valid key. Any
+// other request gets the target's 401, whatever else is wrong with it.
+func instead(o occasion, v verb) rule { return when(all(validKey, o), v) }
 
 // Groups divides the quirks by the seed into groups of size quirks or fewer. No two quirks of
 // a group touch the same thing. Each group is in the order of the quirks.
@@ -81,56 +77,3 @@ func Combine(quirks ...Quirk) Quirk {
 	}
 	return all
 }
-
-// alike returns the Apply function of a middleware that does not depend on the
-// target.
-func alike(t Middleware) func(*Target) Middleware { return func(*Target) Middleware { return t } }
-
-// onAll changes the answers of all 18 operations.
-func onAll(change func(Request, Response) Response) Middleware {
-	return func(next Handler) Handler {
-		return func(r Request) (Response, error) {
-			answer, err := next(r)
-			if err != nil || r.Operation == "" {
-				return answer, err
-			}
-			answer.Header = answer.Header.Clone()
-			return change(r, answer), nil
-		}
-	}
-}
-
-// asked changes matching requests before they reach the target.
-func asked(fits func(Request) bool, change func(*Request)) Middleware {
-	return func(next Handler) Handler {
-		return func(r Request) (Response, error) {
-			if r.Operation != "" && fits(r) {
-				r = r.clone()
-				change(&r)
-			}
-			return next(r)
-		}
-	}
-}
-
-// instead answers matching requests without the target, if they have a valid key. Any
-// other request gets the target's 401, whatever else is wrong with it.
-func (a *Target) instead(fits func(Request) bool, answer func(Request) Response) Middleware {
-	return func(next Handler) Handler {
-		return func(r Request) (Response, error) {
-			if _, valid := a.isValidKey(r); valid && r.Operation != "" && fits(r) {
-				return answer(r), nil
-			}
-			return next(r)
-		}
-	}
-}
-
-// isList reports whether the request asks for a page of a list.
-func isList(r Request) bool {
-	op, ok := spec.FindOperation(r.Operation)
-	return ok && op.Answer == spec.Page
-}
-
-// hasBody reports whether the request has a body besides white space.
-func hasBody(r Request) bool { return len(bytes.TrimSpace(r.Body)) > 0 }

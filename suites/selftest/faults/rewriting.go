@@ -1,111 +1,89 @@
 package faults
 
 import (
+	"bytes"
 	"encoding/json"
-	"net/http"
 	"sync"
 
 	"outreach.example/conformance/spec"
 )
 
-// rewriting rewrites the JSON of answers that fit. row says what becomes of a resource in a
-// 200 answer, by its operation and its value alone; rest what becomes of all else, in which
-// the resources are json.RawMessage already.
-func rewriting(fits func(Request, Response) bool, row func(operation string, value any) []byte, rest func(value any) []byte) Middleware {
-	return func(next Handler) Handler {
-		var rows rowsOnce
-		return onAll(func(r Request, answer Response) Response {
-			if !fits(r, answer) {
-				return answer
-			}
-			if answer.Status == http.StatusOK {
-				answer.Body = rows.rewrite(spec.MustOperation(r.Operation), answer.Body, row, rest)
-			} else if value, ok := decode(answer.Body); ok {
-				answer.Body = rest(value)
-			}
-			return answer
-		})(next)
-	}
+// decode decodes a JSON body and keeps numbers as written; ok is false for invalid JSON.
+func decode(body []byte) (any, bool) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	return value, decoder.Decode(&value) == nil
 }
 
-func anyAnswer(Request, Response) bool { return true }
+// decodedOrNil returns the value of a body; nil for invalid JSON.
+func decodedOrNil(body []byte) any {
+	value, _ := decode(body)
+	return value
+}
 
-// onResource changes every resource of a kind, "" for any, in all 200 answers, by its
-// operation and its value alone.
-func onResource(resource string, change func(operation string, row map[string]any)) Middleware {
-	fits := func(r Request, answer Response) bool {
-		return answer.Status == http.StatusOK && (resource == "" || spec.MustOperation(r.Operation).Resource == resource)
+// encode encodes a value from decode.
+func encode(value any) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic("faults: cannot encode a body: " + err.Error())
 	}
-	return rewriting(fits, func(operation string, value any) []byte {
-		if row, ok := value.(map[string]any); ok {
-			change(operation, row)
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// encoded writes the JSON of answers in another way, by the operation and the value alone. A
+// fault has one such verb at most.
+func encoded(write func(operation string, value any) []byte) verb {
+	return func(x *exchange) {
+		if x.forward() {
+			x.answer.Body = x.memory.rewritten.of(x.Operation, x.answer.Body, func(body []byte) []byte {
+				if value, ok := decode(body); ok {
+					return write(x.Operation, value)
+				}
+				return body
+			})
 		}
-		return encode(value)
-	}, encode)
+	}
 }
 
-// rowsOnce rewrites each row once and keeps what became of it: lists show the same rows
-// again and again.
-type rowsOnce struct {
+// resources changes every resource of a kind, "" for any, in 200 answers, by its operation
+// and its value alone.
+func resources(kind string, change func(operation string, row map[string]any)) rule {
+	return when(all(served, func(x *exchange) bool { return kind == "" || spec.MustOperation(x.Operation).Resource == kind }),
+		encoded(func(operation string, value any) []byte {
+			for _, row := range rowsIn(operation, value) {
+				change(operation, row)
+			}
+			return encode(value)
+		}))
+}
+
+// bodies rewrites each body once and keeps what became of it: targets answer the same again
+// and again.
+type bodies struct {
 	mu   sync.Mutex
-	made map[rowText]json.RawMessage
-	size int // bytes of the rows and of what became of them
+	made map[string][]byte
+	size int // bytes of all bodies
 }
 
-type rowText struct{ operation, text string }
+// mostBodies bounds what is kept of one target, in bytes.
+const mostBodies = 24 << 20
 
-// mostRows bounds what is kept of the rows of one target, in bytes.
-const mostRows = 16 << 20
-
-// rewrite rewrites the body of a 200 answer. It returns a body that is not JSON as it is.
-func (o *rowsOnce) rewrite(op spec.Operation, body []byte, row func(operation string, value any) []byte, rest func(value any) []byte) []byte {
-	value, ok := decodeAround(op, body, func(text []byte) (any, bool) { return o.row(op.ID, text, row) })
-	if !ok {
-		return body
-	}
-	if op.Answer == spec.One {
-		return value.(json.RawMessage)
-	}
-	return rest(value)
-}
-
-func (o *rowsOnce) row(operation string, text []byte, write func(operation string, value any) []byte) (any, bool) {
-	o.mu.Lock()
-	made, known := o.made[rowText{operation, string(text)}]
-	o.mu.Unlock()
+func (b *bodies) of(operation string, body []byte, write func([]byte) []byte) []byte {
+	b.mu.Lock()
+	made, known := b.made[operation+string(body)]
+	b.mu.Unlock()
 	if known {
-		return made, true
+		return made
 	}
-	value, ok := decode(text)
-	if !ok {
-		return nil, false
+	made = write(body)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.size += len(body) + len(made); b.made == nil || b.size > mostBodies {
+		b.made, b.size = map[string][]byte{}, len(body)+len(made)
 	}
-	made = write(operation, value)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.size += len(text) + len(made); o.made == nil || o.size > mostRows {
-		o.made, o.size = map[rowText]json.RawMessage{}, len(text)+len(made)
-	}
-	o.made[rowText{operation, string(text)}] = made
-	return made, true
-}
-
-// decodeAround decodes the body of a 200 answer with what row makes of the text of each
-// resource. ok is false for invalid JSON.
-func decodeAround(op spec.Operation, body []byte, row func(text []byte) (any, bool)) (value any, ok bool) {
-	if op.Answer == spec.One {
-		return row(body)
-	}
-	p := parser{text: body, row: row, inItems: op.Answer == spec.Page}
-	if value, ok = p.value(0); ok {
-		return value, true
-	}
-	if value, ok = decode(body); !ok {
-		return nil, false
-	}
-	p = parser{text: encode(value), row: row, inItems: op.Answer == spec.Page} // without white space
-	if around, ok := p.value(0); ok {
-		return around, true
-	}
-	return value, true // no list, or too deep for the parser
+	b.made[operation+string(body)] = made
+	return made
 }

@@ -1,182 +1,170 @@
 package faults
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/spec"
 )
 
-// fieldDamage is one way to damage a field.
+// hidingPlaces are where a damage to a field hides, in the last row that shows the field.
+var hidingPlaces = []place{
+	{" in the last row of a later page", not(firstPage), isPaged},
+	{" in the last row of a filtered page", filtered, func(op spec.Operation) bool { return len(filtersIn(op.ID)) > 0 }},
+	{" in the last row of every response but the first", exceptFirst, func(op spec.Operation) bool { return !isPaged(op) && sometimes.of(op) }},
+}
+
+// fieldDefects break each row of the field tables on each operation that shows the resource:
+// in the plainest way in every row, and in another way in each hiding place.
+func fieldDefects() []Defect {
+	var defects []Defect
+	for _, f := range spec.Fields() {
+		for _, aspect := range []spec.Aspect{spec.Type, spec.Value, spec.Present} {
+			requirement := spec.ID(f.Requirement(aspect))
+			for _, op := range spec.Operations() {
+				if !spec.Has(requirement.On(op.ID)) {
+					continue
+				}
+				add := func(d fieldDamage, at place, choose choice) {
+					words := f.Path + " " + d.words + at.words
+					defects = append(defects, defect(requirement, op.ID, words, "shows "+words,
+						when(at.when, rows(choose, func(_ *exchange, row map[string]any) { spoilField(row, f.Path, d.wrong) }))))
+				}
+				damages := fieldDamages(f, aspect)
+				add(damages[0], everywhere, eachRow)
+				others := damages[min(1, len(damages)-1):]
+				for i, at := range hidingPlaces {
+					if at.of(op) {
+						other := others[(hashed(f.Name()+op.ID)+i)%len(others)] // further fields do not change the draw
+						add(other, at, thatFit(lastRow, showing(f.Path)))
+					}
+				}
+			}
+		}
+	}
+	return defects
+}
+
+// spoilField changes a field in every place of the resource that shows it. In the path, ITEM
+// stands for any item of an array, and ENTRY for any entry of an object.
+func spoilField(resource any, path string, wrong func(any) any) {
+	name, rest, below := strings.Cut(path, ".")
+	change := func(v any, set func(any)) {
+		switch {
+		case v == nil:
+		case below:
+			spoilField(v, rest, wrong)
+		default:
+			set(wrong(v))
+		}
+	}
+	switch value := resource.(type) {
+	case map[string]any:
+		for member, v := range value {
+			if member == name || name == "ENTRY" {
+				change(v, setMember(value, member))
+			}
+		}
+	case []any:
+		for i, v := range value {
+			change(v, func(v any) { value[i] = v })
+		}
+	}
+}
+
+func showing(path string) func(row map[string]any) bool {
+	return func(row map[string]any) (shows bool) {
+		spoilField(row, path, func(v any) any { shows = true; return v })
+		return shows
+	}
+}
+
+// fieldDamage is one way to damage a field. The words follow its name.
 type fieldDamage struct {
-	id, words string // %s in the words is the field's name
-	wrong     func(any) any
+	words string
+	wrong func(any) any
 }
 
-// damagesOf returns the ways to break the aspect of a field's table row, the
-// plainest first.
-func damagesOf(f spec.Field, a spec.Aspect) []fieldDamage {
-	switch a {
-	case spec.Type:
-		return wrongTypes(f)
-	case spec.Value:
-		return wrongValues(f)
-	default:
-		return []fieldDamage{{"left-out", "omits %s", constant(removed{})}}
-	}
-}
-
-// wrongTypes returns conversions to types that the field rules out.
-func wrongTypes(f spec.Field) []fieldDamage {
-	conversions := []struct {
-		from, to string // types as the field table writes them; empty means any
-		damage   fieldDamage
-	}{
-		{"number", "string", fieldDamage{"as-text", "shows %s as a string", toText}},
-		{"boolean", "string", fieldDamage{"as-text", "shows %s as a string", toText}},
-		{"object", "string", fieldDamage{"as-text", "shows %s as a string that holds the JSON", toText}},
-		{"array", "string", fieldDamage{"as-text", "shows %s as a string that holds the JSON", toText}},
-		{"string", "number", fieldDamage{"as-a-number", "shows a number for %s", toNumber}},
-		{"boolean", "number", fieldDamage{"as-a-number", "shows %s as 0 or 1", toNumber}},
-		{"object", "array", fieldDamage{"in-an-array", "wraps %s in an array", inArray}},
-		{"object", "array", fieldDamage{"as-an-empty-array", "shows an empty array for %s", constant([]any{})}},
-		{"array", "object", fieldDamage{"keyed-by-position", "shows an object with numbered members for %s", keyedByPosition}},
-		{"null", "object", fieldDamage{"in-an-object", "wraps %s in an object", toObject}},
-		{"null", "array", fieldDamage{"in-an-array", "wraps %s in an array", inArray}},
-		{"", "null", fieldDamage{"as-null", "shows null for %s", toNull}},
-	}
-	var damages []fieldDamage
-	used := map[string]bool{}
-	for _, c := range conversions {
-		if strings.Contains(f.Type, c.from) && !strings.Contains(f.Type, c.to) && !used[c.damage.id] {
-			used[c.damage.id] = true
-			damages = append(damages, c.damage)
-		}
-	}
-	return damages
-}
-
-// wrongValues returns values of the right type outside the field's closed set,
-// format, pattern or length.
-func wrongValues(f spec.Field) []fieldDamage {
-	if set := closedSet(f.Resource, f.Path); len(set) > 0 && f.Value != timezoneWords {
-		if strings.Contains(f.Type, "number") {
-			return unlistedNumbers(set)
-		}
+// fieldDamages returns the ways to break the aspect of a field, the plainest first.
+func fieldDamages(f spec.Field, aspect spec.Aspect) []fieldDamage {
+	switch {
+	case aspect == spec.Present:
+		return []fieldDamage{{"not at all", leftOut}}
+	case aspect == spec.Type:
+		return slices.DeleteFunc([]fieldDamage{
+			{"as a string", toText}, {"as a number", toNumber}, {"as an array", inArray}, {"as an object", toObject}, {"as null", toNull},
+		}, func(d fieldDamage) bool { return strings.Contains(f.Type, strings.TrimPrefix(d.words, "as ")) })
+	case strings.HasPrefix(f.Value, `"`):
 		return unlistedTexts
+	case wrongForms[f.Value] == nil:
+		return unlistedNumbers
 	}
-	damages, known := valueDamages[f.Value]
-	if !known {
-		panic(fmt.Sprintf("faults: no damage is defined for %s of %s being %s", f.Path, f.Resource, f.Value))
-	}
-	return damages
+	return wrongForms[f.Value]
 }
 
-func unlistedNumbers(set []any) []fieldDamage {
-	largest := math.Inf(-1)
-	for _, listed := range set {
-		largest = max(largest, asFloat(listed))
+var (
+	fraction      = fieldDamage{"with a fraction", func(v any) any { return json.Number(fmt.Sprint(v) + ".5") }}
+	unlistedTexts = []fieldDamage{
+		{"with an unlisted value", constant("unlisted")},
+		{"in upper case", ofText(func(s string) string { return strings.ToUpper(cmp.Or(s, "none")) })},
+		{"with a trailing space", ending(" ")},
 	}
-	return []fieldDamage{
-		{"one-above", "shows %s one above the largest listed value", constant(asNumber(largest + 1))},
-		{"with-a-fraction", "shows %s with a fraction", func(v any) any { return asNumber(asFloat(v) + 0.5) }},
-	}
-}
+	unlistedNumbers = []fieldDamage{{"with a number above all lists", constant(json.Number("1001"))}, fraction}
+)
 
-// asFloat converts a number from JSON or YAML.
-func asFloat(v any) float64 {
-	number, _ := strconv.ParseFloat(fmt.Sprint(v), 64)
-	return number
-}
-
-func asNumber(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
-
-var unlistedTexts = []fieldDamage{
-	{"not-listed", "shows an unlisted value of %s", constant("unlisted")},
-	{"in-capitals", "shows %s in upper case", ofText(capitals)},
-	{"with-a-space", "shows %s with a trailing space", ofText(func(s string) string { return s + " " })},
-}
-
-// capitals changes even the empty string, which some sets list.
-func capitals(s string) string {
-	if s == "" {
-		return "NONE"
-	}
-	return strings.ToUpper(s)
-}
-
-const timezoneWords = "one of the timezone values that the specification lists"
-
-// valueDamages maps each format, pattern and length of the field table to ways
-// to break it. They keep the shown text as far as possible: real servers send a
-// right value in a wrong form.
-var valueDamages = map[string][]fieldDamage{
+// wrongForms breaks each format, pattern and length of the field tables. The damages keep
+// the value as far as possible: real servers send a right value in a wrong form.
+var wrongForms = map[string][]fieldDamage{
 	"a UUID": {
-		{"without-dashes", "shows %s without its dashes", ofText(func(s string) string { return strings.ReplaceAll(s, "-", "") })},
-		{"cut-short", "shows %s without its last digit", ofText(func(s string) string { return s[:len(s)-1] })},
-		{"not-hexadecimal", "shows %s with a digit that is not hexadecimal", ofText(func(s string) string { return s[:len(s)-1] + "g" })},
+		{"without dashes", replacing("-", "")},
+		{"without its last digit", cutShort},
+		{"with a digit that is not hexadecimal", from(35, "g")},
 	},
 	"a UUID of version 7": {
-		{"without-dashes", "shows %s without its dashes", ofText(func(s string) string { return strings.ReplaceAll(s, "-", "") })},
-		{"of-version-4", "shows %s with version 4", ofText(func(s string) string { return s[:14] + "4" + s[15:] })},
-		{"of-another-variant", "shows %s with another variant", ofText(func(s string) string { return s[:19] + "c" + s[20:] })},
-		{"in-braces", "shows %s in braces", ofText(func(s string) string { return "{" + s + "}" })},
+		{"without dashes", replacing("-", "")},
+		{"with version 4", ofText(func(s string) string { return s[:14] + "4" + s[15:] })},
+		{"with another variant", ofText(func(s string) string { return s[:19] + "c" + s[20:] })},
 	},
 	"an ISO 8601 UTC timestamp with milliseconds, such as 2026-03-01T09:30:00.000Z": {
-		{"without-milliseconds", "shows %s without milliseconds", ofText(func(s string) string { return s[:19] + "Z" })},
-		{"with-an-offset", "shows %s with an offset in place of Z",
-			ofText(func(s string) string { return strings.TrimSuffix(s, "Z") + "+00:00" })},
-		{"with-microseconds", "shows %s with microseconds", ofText(func(s string) string { return strings.TrimSuffix(s, "Z") + "000Z" })},
-		{"without-zone", "shows %s without Z", ofText(func(s string) string { return strings.TrimSuffix(s, "Z") })},
-		{"with-a-space", "shows %s with a space in place of T", ofText(func(s string) string { return strings.Replace(s, "T", " ", 1) })},
-		{"without-time", "shows %s without its time", ofText(func(s string) string { return s[:10] })},
+		{"without milliseconds", from(19, "Z")},
+		{"with an offset", replacing("Z", "+00:00")},
+		{"with microseconds", replacing("Z", "000Z")},
+		{"with a space for T", replacing("T", " ")},
 	},
 	"a calendar date YYYY-MM-DD": {
-		{"with-a-time", "shows %s with a time", ofText(func(s string) string { return s + "T00:00:00.000Z" })},
-		{"with-slashes", "shows %s with slashes", ofText(func(s string) string { return strings.ReplaceAll(s, "-", "/") })},
-		{"on-no-day", "shows %s on a day that does not exist", ofText(func(s string) string { return s[:5] + "02-30" })},
+		{"with a time", ending("T00:00:00.000Z")},
+		{"on a day that does not exist", from(5, "02-30")},
 	},
 	"a 24-hour time HH:MM": {
-		{"with-seconds", "shows %s with seconds", ofText(func(s string) string { return s + ":00" })},
-		{"with-am", "shows %s on a 12-hour clock", ofText(func(s string) string { return s + " AM" })},
-		{"at-24", "shows 24:00 for %s", constant("24:00")},
-		{"one-digit", "shows %s with a single-digit hour", ofText(func(s string) string { return s[1:] })},
+		{"with seconds", ending(":00")},
+		{"as 24:00", constant("24:00")},
+		{"with a single-digit hour", ofText(func(s string) string { return s[1:] })},
 	},
 	"a number in international E.164 format": {
-		{"without-plus", "shows %s without its plus sign", ofText(func(s string) string { return strings.TrimPrefix(s, "+") })},
-		{"with-spaces", "shows %s with a space", ofText(func(s string) string { return s[:2] + " " + s[2:] })},
-		{"in-parentheses", "shows %s in national format", ofText(func(s string) string { return "(" + s[1:4] + ") " + s[4:] })},
+		{"without its plus sign", replacing("+", "")},
 	},
-	"a whole number, not negative": {
-		{"negative", "shows -1 for %s", constant(json.Number("-1"))},
-		{"with-a-fraction", "shows %s with a fraction", func(v any) any { return asNumber(asFloat(v) + 0.5) }},
-	},
-	timezoneWords: {
-		{"not-listed", "shows an unlisted value of %s", constant("Europe/Paris")},
-		{"in-small-letters", "shows %s in lower case", ofText(strings.ToLower)},
-		{"as-an-offset", "shows an offset for %s", constant("+02:00")},
+	"a whole number, not negative": {{"as -1", constant(json.Number("-1"))}, fraction},
+	"one of the timezone values that the specification lists": {
+		{"with an unlisted value", constant("Europe/Paris")},
+		{"in lower case", ofText(strings.ToLower)},
 	},
 	"at least one key, keys 0 to 6": {
-		{"without-keys", "shows %s without a key", constant(map[string]any{})},
-		{"from-1-to-7", "shows %s with a key 7", func(v any) any {
-			days, _ := copyOf(v).(map[string]any)
-			days["7"] = true
-			return days
-		}},
-		{"by-name", "shows %s by name", constant(map[string]any{"monday": true})},
+		{"without a key", constant(map[string]any{})},
+		{"with a key 7", constant(map[string]any{"1": true, "7": true})},
 	},
-	"an array with a length of at least 1": {
-		{"empty", "shows an empty %s", constant([]any{})},
-	},
+	"an array with a length of at least 1": {{"without an item", constant([]any{})}},
 }
 
-// ofText changes a string value, as every value with a format is.
-func ofText(change func(string) string) func(any) any {
-	return func(v any) any {
-		s, _ := v.(string)
-		return change(s)
-	}
+func replacing(old, by string) func(any) any {
+	return ofText(func(s string) string { return strings.ReplaceAll(s, old, by) })
+}
+
+func ending(with string) func(any) any { return ofText(func(s string) string { return s + with }) }
+
+// from replaces a text from a position on.
+func from(at int, by string) func(any) any {
+	return ofText(func(s string) string { return s[:at] + by })
 }

@@ -1,0 +1,241 @@
+package faults
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// filterDefects break the filters. They use only what the target shows with and without a
+// filter: they do not know what it selects.
+func filterDefects() []Defect {
+	defects := filteredWalkMistakes.on("")
+	for _, op := range spec.FilterWalk.Operations() {
+		for _, f := range filtersIn(op.ID) {
+			for _, m := range filterMistakes {
+				if m.of(f) {
+					defects = append(defects, f.wrong(m.side, m.doc, f.selecting(m.side == tooMany, m.wrong))...)
+				}
+			}
+			for _, value := range f.values {
+				defects = slices.Concat(defects, f.wrong(tooMany, "ignores "+value, when(with(f.key, value), dropParam(f.key))),
+					f.wrong(tooFew, "shows no rows for "+value, when(with(f.key, value), showNothing)))
+			}
+			defects = append(defects, f.ignored()...)
+		}
+		defects = append(defects, defect(spec.ListSameValues, op.ID, "shows another value if a filter is set", "shows another value if a filter is set", when(filtered, showOther)))
+	}
+	return slices.Concat(defects, flagDefects())
+}
+
+// Sides of a filter, as its requirements name them.
+const tooMany, tooFew, endLost = "-EXTRA", "-MISSING", "-INCLUSIVE"
+
+// wrong returns the defect unless no requirement speaks of that side of the filter.
+func (f filter) wrong(side, doc string, do rule) []Defect {
+	breaks := spec.ID("FILTER-" + f.word + side)
+	if !spec.Has(breaks.On(f.operation)) {
+		return nil
+	}
+	return []Defect{defect(breaks, f.operation, f.name()+" "+doc, doc+", in the filter by "+f.field, do)}
+}
+
+// selection is what a filter may get wrong: the rows that it should show, or the others.
+type selection struct {
+	filter
+	value     string
+	all, rows []row // without the filter, and those in question
+}
+
+// rowTest reports whether a filter gets the row wrong.
+type rowTest func(s *selection, r row) bool
+
+// selecting adds the rows that are wrong to the right ones, or leaves them out.
+func (f filter) selecting(adding bool, wrong rowTest) rule {
+	return when(f.set, serve(pager{before: func(p *page) {
+		s := &selection{f, p.param(f.key), p.read(func(r *Request) { r.Query.Del(p.named(f.key)) }), p.list}
+		if adding {
+			s.rows = without(s.all, p.list)
+		}
+		right := slices.DeleteFunc(slices.Clone(s.rows), func(r row) bool { return wrong(s, r) })
+		if p.list = right; adding {
+			p.list = without(s.all, right)
+		}
+	}}))
+}
+
+func everyRow(*selection, row) bool         { return true }
+func finalRow(s *selection, r row) bool     { return r.same() == s.rows[len(s.rows)-1].same() }
+func ifNoneFits(s *selection, _ row) bool   { return len(s.rows) == len(s.all) }
+func withoutValue(s *selection, r row) bool { return r.fields[s.field] == nil }
+func inSecondHalf(s *selection, r row) bool { return keysOf(s.all[len(s.all)/2:])[r.same()] }
+
+// moreThan is a list of more than n values.
+func moreThan(n int) rowTest {
+	return func(s *selection, _ row) bool { return strings.Count(s.value, ",") >= n }
+}
+
+// beyond are the rows of all but the first n of several values.
+func beyond(n int) rowTest {
+	return byText(func(text, value string) bool { return slices.Index(strings.Split(value, ","), text) >= n })
+}
+
+// byText are rows whose text makes them wrong.
+func byText(wrong func(text, value string) bool) rowTest {
+	return func(s *selection, r row) bool { return wrong(r.text(s.field), s.value) }
+}
+
+// alike are rows whose text has the same beginning as the value.
+func alike(n int) rowTest {
+	return byText(func(text, value string) bool {
+		return text != "" && text[:min(n, len(text))] == value[:min(n, len(value))]
+	})
+}
+
+var isValue = byText(func(text, value string) bool { return text == value })
+
+// Filters by their kind or their name.
+func everyFilter(filter) bool { return true }
+
+func ofKind(kinds ...filterKind) func(filter) bool {
+	return func(f filter) bool { return slices.Contains(kinds, f.kind) }
+}
+
+func ofWord(words ...string) func(filter) bool {
+	return func(f filter) bool { return slices.Contains(words, f.word) }
+}
+
+var (
+	timeWindows = ofKind(fromTime, toTime)
+	dayWindows  = ofKind(fromDay, toDay)
+)
+
+var filterMistakes = []struct {
+	of        func(filter) bool
+	side, doc string
+	wrong     rowTest
+}{
+	{everyFilter, tooMany, "shows all rows", everyRow},
+	{everyFilter, tooMany, "shows the last of the other rows, too", finalRow},
+	{everyFilter, tooMany, "filters only the first half of the rows", inSecondHalf},
+	{ofKind(searched, listed), tooMany, "shows all rows if none fits", ifNoneFits},
+	{ofWord("TEST", "PARENT"), tooMany, "shows all rows if none fits", ifNoneFits},
+	{ofWord("STATUS"), tooMany, "shows the rows without a value, too", withoutValue},
+	{everyFilter, tooFew, "shows no rows", everyRow},
+	{ofKind(exactly, listed, searched, whole, fromTime, toTime), tooFew, "leaves out the last row", finalRow},
+	{everyFilter, tooFew, "searches only the first half of the list", inSecondHalf},
+
+	{ofKind(searched), tooMany, "shows every row with the same first letter", alike(1)},
+	{ofKind(searched), tooMany, "shows the rows whose text begins the search", byText(func(text, value string) bool {
+		return len(text) > 4 && len(text) < len(value) && strings.HasPrefix(value, text)
+	})},
+	{ofKind(searched), tooFew, "does not find a row by its full text", isValue},
+	{ofWord("SEARCH_MEMBER"), tooMany, "searches the role, too", func(s *selection, r row) bool { return r.text("role") == s.value }},
+	{ofWord("SEARCH_MEMBER"), tooFew, "does not search names", byText(func(text, value string) bool { return !strings.Contains(strings.ToLower(text), strings.ToLower(value)) })},
+	{ofKind(whole), tooMany, "shows every row that begins with the text", byText(strings.HasPrefix)},
+	{ofKind(whole), tooMany, "takes an underscore for any sign, like SQL", byText(func(text, value string) bool {
+		fits, _ := regexp.MatchString("^"+strings.ReplaceAll(regexp.QuoteMeta(value), "_", ".")+"$", text)
+		return fits
+	})},
+	{ofWord("SEARCH_URL"), tooMany, "shows the rows of a URL in another case", byText(strings.EqualFold)},
+
+	{ofKind(listed), tooFew, "uses the first of several values", beyond(1)},
+	{ofKind(listed), tooFew, "uses 20 of several values", beyond(20)},
+	{ofKind(listed), tooFew, "shows no rows for more than 20 values", moreThan(20)},
+	{ofKind(listed), tooMany, "shows all rows for several values", moreThan(1)},
+
+	{timeWindows, tooMany, "shows all rows of the day at the end of the window", alike(len("2006-01-02"))},
+	{ofKind(fromTime), tooMany, "drops the milliseconds of the end of the window", alike(len("2006-01-02T15:04:05"))},
+	{ofKind(toTime), tooFew, "drops the milliseconds of the end of the window", alike(len("2006-01-02T15:04:05"))},
+	// Whether rows at the very end belong to the window is open. So a defect must lose more.
+	{timeWindows, tooFew, "leaves out the day at the end of the window", alike(len("2006-01-02"))},
+	{dayWindows, tooFew, "shows only the day at the end of the window", byText(func(text, value string) bool { return text != value })},
+	{dayWindows, endLost, "leaves out the day at the end of the window", isValue},
+	{dayWindows, endLost, "leaves out some rows of the day at the end of the window", func(s *selection, r row) bool { return isValue(s, r) && hashed(r.rank)%2 == 0 }},
+}
+
+// ignored drops the filter on some occasion, on all pages or on all but the first.
+func (f filter) ignored() []Defect {
+	var defects []Defect
+	drop := func(doc string, o occasion) {
+		defects = append(defects, f.wrong(tooMany, "ignores its value "+doc, when(all(f.set, o), dropParam(f.key)))...)
+	}
+	later := not(firstPage)
+	if f.kind == fromTime || f.kind == fromDay { // what follows a row in a window is in it, too
+		later = nil
+	}
+	var beside []string
+	for _, other := range filtersIn(f.operation) {
+		if other.key == f.key {
+			continue
+		}
+		beside = append(beside, other.key)
+		drop("beside "+other.name(), other.set)
+		if later != nil && !neverShown(f, other) {
+			drop("after the first page beside "+other.name(), all(other.set, later))
+		}
+		if f.kind >= fromTime && other.kind >= fromTime {
+			drop("without the other end", not(other.set))
+		}
+	}
+	if f.kind >= fromTime {
+		drop("beside all others", has(beside...))
+	}
+	if later == nil {
+		return defects
+	}
+	for _, flag := range flagsIn[f.operation] {
+		drop("after the first page with "+flag, all(has(flag), later))
+	}
+	return append(defects, defect(spec.FilterWalk, f.operation, f.name()+" ignored after the first page", "drops the filter by "+f.field+" after the first page", when(all(f.set, later), dropParam(f.key))))
+}
+
+// flagsIn are the parameters of a list that select no rows.
+var flagsIn = map[string][]string{
+	spec.ListPlacementTests:   {profile.ParamSortOrder},
+	spec.ListPlacementReports: {profile.ParamSkipSpamAssassin, profile.ParamSkipBlacklist},
+}
+
+// neverShown reports whether no page can show that the first filter is dropped after the first
+// page beside the second one. No campaign is both the only one and excluded. The words that
+// several subsequences of the data set share occur in one campaign only.
+func neverShown(f, other filter) bool {
+	return f.operation == spec.ListSubsequences && f.kind != searched && (f.kind == excluded || other.kind == searched)
+}
+
+// filteredWalkMistakes break walks of filtered lists only.
+var filteredWalkMistakes = mistakes{spec.FilterWalk: {
+	{"repeats rows between pages of a filter", filtered, serve(pager{after: repeatLast})},
+	{"skips a row between two pages of a filter", filtered, serve(pager{after: skipNext})},
+	{"returns no cursor with a small page of a filter", filtered, serve(pager{after: only(smallOnes, endWalk)})},
+	{"links a full last page of a filter to itself", filtered, serve(pager{after: only(lastOne.and(isFull), linkToItself)})},
+	{"shows small pages of a filter in reverse order", filtered, serve(pager{before: throughout(smallOnes, backwards)})},
+	{"shows the last two rows of a filter in the wrong order", filtered, serve(pager{before: turnEnd(2)})},
+	{"shows a row more than the limit for a filter", filtered, serve(pager{before: oneMore})},
+}}
+
+// flagDefects break the two flags that leave out a part of each report.
+func flagDefects() []Defect {
+	wrong := mistakes{}
+	flags := flagsIn[spec.ListPlacementReports]
+	for i, key := range flags {
+		requirement, other := "FILTER-"+strings.ToUpper(key), flags[1-i]
+		on, unset, show, leaveOut := with(key, "true"), not(has(key)), setParam(key, "false"), setParam(key, "true")
+		wrong[spec.ID(requirement+"-TRUE")] = []mistake{
+			{"shows the part in spite of " + key, on, show},
+			{"shows the part after the first page in spite of " + key, all(on, not(firstPage)), show},
+			{"shows the part if the other one is left out in spite of " + key, all(on, with(other, "true")), show},
+			{"leaves out the other part, too, for " + key, on, setParam(other, "true")},
+			{"leaves out the last row for " + key, on, serve(pager{before: withoutLast})},
+		}
+		wrong[spec.ID(requirement+"-DEFAULT")] = []mistake{
+			{"leaves out the part without " + key, unset, leaveOut},
+			{"leaves out the part after the first page without " + key, all(unset, not(firstPage)), leaveOut},
+			{"leaves out the part with a false " + key, with(key, "false"), leaveOut},
+		}
+	}
+	return wrong.on("")
+}

@@ -1,0 +1,201 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// moveDefects change another campaign, lead or account than the named one, or change more
+// than was asked for.
+func moveDefects() []Defect {
+	changing := when(always, noteChange)
+	return slices.Concat(moveMistakes.on("", altered("Campaign"), altered("Lead"), altered("Subsequence")), accountDefects(),
+		onEach(spec.VariablesCampaign, "takes-first-subsequence", "also removes the first subsequence", vanish(spec.ListSubsequences, false), changing),
+		onEach(spec.VariablesCampaign, "takes-last-order", "also removes the last order", vanish(spec.ListDFYOrders, true), changing),
+		onEach(spec.LeadMoveSubsequence, "takes-last-label", "also removes the last label", vanish(spec.ListLeadLabels, true), changing))
+}
+
+// alter makes later views of a row show another value, where a rule of altered shows it.
+func (x *exchange) alter(id, field string, value any) {
+	x.memory.put("altered", true)
+	x.memory.put("altered "+id+" "+field, value)
+}
+
+// altered shows in every view of the resource what alter put into its rows.
+func altered(resource string) rule {
+	concerned := func(x *exchange) bool {
+		return x.memory.has("altered") && spec.MustOperation(x.Operation).Resource == resource
+	}
+	return on(anyOperation, concerned, rows(eachRow, func(x *exchange, row map[string]any) {
+		for field := range row {
+			if value, ok := x.memory.get("altered " + textOf(row, "id") + " " + field); ok {
+				row[field] = value
+			}
+		}
+	}))
+}
+
+// noteChange counts the changes that vanish follows.
+func noteChange(x *exchange) {
+	if x.served() {
+		x.memory.count("changes")
+	}
+}
+
+// vanish removes a row of a list with each change: the first one, or the last.
+func vanish(list string, last bool) rule {
+	end := firstPage
+	if last {
+		end = noCursor
+	}
+	return on(list, all(end, func(x *exchange) bool { return !x.Query.Has("sort_order") }), items(func(x *exchange, items []any) []any {
+		most := min(x.memory.counted("changes"), len(items))
+		if last {
+			return items[:len(items)-most]
+		}
+		return items[most:]
+	}))
+}
+
+// numbered gives a field another valid value with each answer.
+func numbered(field string) verb {
+	return rows(eachRow, func(x *exchange, row map[string]any) {
+		n := x.memory.count("answers")
+		if row[field] = fmt.Sprint(row[field], " ", n); field == "timestamp_created" {
+			row[field] = written(time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC))
+		}
+	})
+}
+
+// intoNext puts the field of a changed resource, with the number of changes, into the one
+// after it in the profile.
+func intoNext(field string, ids func(x *exchange) []string) verb {
+	return func(x *exchange) {
+		known := ids(x)
+		value := textOf(x.body(), field)
+		if i := slices.Index(known, textOf(x.body(), "id")); value != "" && i >= 0 && len(known) > 1 {
+			x.alter(known[(i+1)%len(known)], field, fmt.Sprint(value, x.memory.count("changes")))
+		}
+	}
+}
+
+// repeatFirst repeats the answer to the first request.
+var repeatFirst = keepAnswerTo(func(*exchange) string { return "" }, served)
+
+// besides returns the id after another, or the same id if it is the only one.
+func besides(ids []string, id string) string {
+	if len(ids) == 0 {
+		return id
+	}
+	return ids[(slices.Index(ids, id)+1)%len(ids)]
+}
+
+func campaigns(x *exchange) []string { return x.Profile.Workspaces[dataset.Main].Campaigns }
+func leads(x *exchange) []string     { return x.Profile.Workspaces[dataset.Main].Leads }
+
+// several is a body with a list of more than one entry.
+func several(field string) occasion {
+	return sends(field, func(v any) bool { items, ok := v.([]any); return ok && len(items) > 1 })
+}
+
+// moveMistakes are of changes that answer with the changed resource.
+var moveMistakes = mistakes{
+	spec.VariablesCampaign: {
+		{"adds the variables to another campaign", always, swapID(func(x *exchange) string { return besides(campaigns(x), x.ID) })},
+		{"adds to the name of the campaign with each request", served, numbered("name")},
+		{"shows the time of the request as that of the creation of the campaign", served, numbered("timestamp_created")},
+		{"answers with the first campaign that it changed", always, repeatFirst},
+		{"answers with the campaign under a different id if several variables are added", several("variables"), set("id", ofText(anotherID))},
+		{"answers with the campaign under a different id if one variable is added", not(several("variables")), set("id", ofText(anotherID))},
+		{"puts the name of a changed campaign into the next one of the profile", served, intoNext("name", campaigns)},
+	},
+	spec.LeadMoveLead: {
+		{"moves another lead", always, put("id", func(x *exchange, id any) any { return besides(leads(x), fmt.Sprint(id)) })},
+		{"answers with the first lead that it moved", always, repeatFirst},
+		{"answers with the lead under a different id", served, set("id", ofText(anotherID))},
+		{"puts the email of a moved lead into the next one of the profile", served, intoNext("email", leads)},
+		{"changes the first name of a lead with each move", served, numbered("first_name")},
+	},
+	spec.LeadMoveSubsequence: {
+		{"answers with a lead as it was after its first move", always, repeatFirst},
+		{"answers with a different subsequence_id", served, set("subsequence_id", ofText(anotherID))},
+		{"answers without subsequence_id", served, set("subsequence_id", leftOut)},
+		{"answers with the lead as it was before the move", served, elsewhere(func(x *exchange, id, now string) any {
+			before, known := x.memory.get("place " + id)
+			x.memory.put("place "+id, now)
+			if !known {
+				return removed{}
+			}
+			return before
+		})},
+		{"leaves a lead where it is if it was in the subsequence before", served, elsewhere(func(x *exchange, id, now string) any {
+			at := any(now)
+			if x.memory.has("been " + id + now) {
+				at = x.memory.value("place " + id)
+			}
+			x.memory.put("been "+id+now, true)
+			x.memory.put("place "+id, at)
+			return at
+		})},
+		{"puts the email of a moved lead into the name of its subsequence", served, func(x *exchange) {
+			if email := textOf(x.body(), "email"); email != "" {
+				x.alter(textOf(x.sent(), "subsequence_id"), "name", email)
+			}
+		}},
+	},
+}
+
+// elsewhere shows another subsequence of a moved lead than the new one.
+func elsewhere(of func(x *exchange, id, now string) any) verb {
+	return rows(eachRow, func(x *exchange, row map[string]any) {
+		setMember(row, "subsequence_id")(of(x, textOf(row, "id"), textOf(row, "subsequence_id")))
+	})
+}
+
+// accountDefects report success for a move that is incomplete. They leave every account where
+// it can be found.
+func accountDefects() []Defect {
+	only := func(of func(emails []any) []any) verb {
+		return put("emails", func(_ *exchange, sent any) any { return of(sent.([]any)) })
+	}
+	// The first move of an account is skipped, too: that is invisible, and could not be rolled
+	// back.
+	once := func(x *exchange) {
+		success(x)
+		for _, email := range emailsIn(x) {
+			if x.memory.count("moved "+email) > 1 {
+				refuse(409)(x)
+			}
+		}
+	}
+	fromHome := func(x *exchange) bool {
+		source := textOf(x.sent(), "source_workspace_id")
+		for _, w := range x.Profile.Workspaces {
+			if w.ID == source && slices.ContainsFunc(w.Accounts, func(email string) bool { return slices.Contains(emailsIn(x), email) }) {
+				return true
+			}
+		}
+		return false
+	}
+	return mistakes{spec.AccountsMoved: {
+		{"reports success for the first move of an account without moving it", fromHome, success},
+		{"refuses to move an account twice", always, once},
+		{"moves only the first of several accounts", several("emails"), only(func(emails []any) []any { return emails[:1] })},
+		{"moves all but the last of several accounts", several("emails"), only(func(emails []any) []any { return emails[:len(emails)-1] })},
+	}}.on("")
+}
+
+// emailsIn returns the accounts that a move names.
+func emailsIn(x *exchange) (emails []string) {
+	items, _ := x.sent()["emails"].([]any)
+	for _, item := range items {
+		if email, ok := item.(string); ok {
+			emails = append(emails, email)
+		}
+	}
+	return emails
+}

@@ -1,0 +1,118 @@
+package faults
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// fieldQuirks show additional fields, null for missing values, or nothing for null.
+func fieldQuirks() []Quirk {
+	return []Quirk{
+		quirk("fields/extra", spec.OpenPointExtraFields, "extra fields", "adds undocumented fields to every object, including errors and pages",
+			when(always, encoded(func(_ string, value any) []byte { return encode(withExtra("", value)) }))),
+		quirk("fields/same-names", spec.OpenPointSameNames, "extra fields", "repeats a member of the first object, also in errors and pages",
+			when(always, bytesOf(func(body []byte) []byte {
+				return bytes.Replace(body, []byte(`{"`), []byte(`{"_note":"a","_note":"b","`), 1)
+			}))),
+		quirk("fields/extra-per-view", spec.OpenPointExtraFields, "extra fields", "adds undocumented fields that differ between responses",
+			when(always, rows(eachRow, func(x *exchange, row map[string]any) {
+				n := x.memory.count("views") % 6 // few, so that a row sometimes looks as it did before
+				if row["_view"] = n; n%2 == 0 {
+					row["_even"] = true
+				}
+			}))),
+		quirk("fields/page-counts", spec.OpenPointExtraFields, "extra fields", "reports the total and the position on every page",
+			when(all(paged, served), then(member("total", constant(5)), member("has_more", constant(true)), member("prev_starting_after", toNull)))),
+		quirk("fields/retries-of-failures-only", "Events, rule 2: it explains the fields for an attempt that failed", "retries",
+			"shows will_retry, retry_count and retry_group_id only if an attempt of the delivery failed",
+			resources("WebhookEvent", func(_ string, row map[string]any) {
+				if row["success"] == true && !isRetry(row) { // a retry shares the group of the failed attempt
+					for _, field := range spec.RetryFields {
+						delete(row, field)
+					}
+				}
+			})),
+		quirk("fields/success-retried", spec.OpenPointSuccessRetried, "retries", "shows will_retry as true for attempts that succeeded",
+			resources("WebhookEvent", func(_ string, row map[string]any) {
+				if row["success"] == true {
+					row["will_retry"] = true
+				}
+			})),
+		quirk("fields/retried-elsewhere", spec.OpenPointRetryURL, "retries, rows, cursor", "retries at the URL that the subscriber has now",
+			on(spec.ListWebhookEvents, has(profile.ParamSearch), serve(pager{anchored: true, hidden: []string{profile.ParamSearch}, before: func(s *page) {
+				term := s.param(profile.ParamSearch)
+				s.list = slices.DeleteFunc(s.list, func(r row) bool {
+					return term != "" && r.text("webhook_url") != term && r.text("lead_email") != term
+				})
+			}})),
+			resources("WebhookEvent", func(_ string, row map[string]any) {
+				if isRetry(row) {
+					row["webhook_url"] = textOf(row, "webhook_url") + "/moved"
+				}
+			})),
+		quirk("fields/null-omitted", spec.OpenPointOmittedFields, "null", "omits every field whose value would be null",
+			resources("", omitNulls)),
+		sparse("Campaign", "campaigns"),
+		sparse("Lead", "leads", "subsequence_id"), // a move answers with it
+		sparse("Subsequence", "subsequences"),
+		sparse("WorkspaceMember", "members"),
+		sparse("DFYEmailAccountOrder", "orders"),
+		sparse("LeadLabel", "labels"),
+		sparse("PhoneNumber", "phone numbers"),
+		// A failed attempt tells of its retries, and a planned one has a time.
+		sparse("WebhookEvent", "events", append(spec.RetryFields, "timestamp_next_retry")...).but("FILTER-SEARCH_EMAIL-*", "EVENT-RETRY-*"),
+	}
+}
+
+// isRetry is an attempt after the first.
+func isRetry(row map[string]any) bool {
+	return row["retry_count"] != nil && row["retry_count"] != json.Number("0")
+}
+
+// withExtra adds a field to every object in a value, unless its keys are documented (days) or
+// free (payload).
+func withExtra(under string, value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			withExtra(name, member)
+		}
+		if under != "days" && under != "payload" {
+			value["undocumented"] = map[string]any{"a/b~c": []any{1, nil, "ü"}, "": false}
+		}
+	case []any:
+		for _, item := range value {
+			withExtra(under, item)
+		}
+	}
+	return value
+}
+
+// sparse omits every optional field of a resource, but for those that another sentence
+// requires. A field that is never shown cannot be judged.
+func sparse(resource, name string, keep ...string) Quirk {
+	var omitted, unassessed []string
+	for _, f := range spec.Fields() {
+		if f.Resource == resource && !f.Required && !slices.Contains(keep, f.Path) && !slices.Contains([]string{".ITEM", ".ENTRY"}, path.Ext(f.Path)) {
+			omitted = append(omitted, f.Path)
+			unassessed = append(unassessed, f.Requirement("*"), spec.FieldRequirement(resource, f.Path+".*", "*"))
+		}
+	}
+	return quirk("fields/sparse-"+slug(name), spec.OpenPointOmittedFields, "fields of "+name+", texts of rows", "shows only the mandatory fields of "+name,
+		resources(resource, func(_ string, row map[string]any) {
+			for _, path := range omitted {
+				spoilField(row, path, leftOut)
+			}
+			omitNulls("", row)
+		})).but(unassessed...)
+}
+
+func omitNulls(_ string, row map[string]any) {
+	maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
+}

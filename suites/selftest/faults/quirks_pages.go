@@ -1,0 +1,237 @@
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// pageQuirks cut lists into pages in legal ways, and show lists in other orders and lists that
+// others change.
+func pageQuirks() []Quirk {
+	return slices.Concat(limitQuirks(), cursorQuirks(), listQuirks())
+}
+
+func limitQuirks() []Quirk {
+	limits := func(id, allowed, doc string, change func(limit string) string) Quirk {
+		return quirk("pages/"+id, allowed, "limit", doc, when(paged, func(x *exchange) {
+			limit := change(x.Query.Get("limit"))
+			if setParam("limit", limit)(x); limit == "" {
+				dropParam("limit")(x)
+			}
+		}))
+	}
+	short := func(id, doc string, size func(n int) int) Quirk {
+		return limits(id, spec.OpenPointShortPages, doc, func(limit string) string {
+			if n := sizeOf(limit); n > 0 {
+				return strconv.Itoa(size(n))
+			}
+			return limit
+		})
+	}
+	unasked := func(n string) Quirk {
+		return limits("default-"+n, spec.OpenPointDefaultLimit, "returns "+n+" rows per page when no limit is sent",
+			func(limit string) string { return cmp.Or(limit, n) })
+	}
+	return []Quirk{
+		unasked("1"), unasked("7"), unasked("100"),
+		limits("limit-clamped", spec.OpenPointLimitRange, "clamps an out-of-range limit", func(limit string) string {
+			if sizeOf(limit) > 0 {
+				return limit
+			}
+			if limit == "0" || strings.HasPrefix(limit, "-") {
+				return "1"
+			}
+			return largestPage
+		}),
+		limits("limit-ignored", spec.OpenPointLimitRange, "ignores an out-of-range limit", func(limit string) string {
+			if sizeOf(limit) == 0 {
+				return ""
+			}
+			return limit
+		}),
+		short("one-short", "returns one row fewer per page than the limit allows", func(n int) int { return max(1, n-1) }),
+		short("small", "never returns more than 25 rows per page", func(n int) int { return min(n, 25) }),
+		short("uneven", "returns a varying number of rows per page below the limit", func(n int) int { return 1 + n*2/3 - n%5*n/12 }),
+	}
+}
+
+func cursorQuirks() []Quirk {
+	cursors := func(id, allowed, doc string, r rule) Quirk { return quirk("pages/"+id, allowed, "cursor", doc, r) }
+	last := func(id, doc string, cursor any) Quirk {
+		return cursors("last-cursor-"+id, spec.OpenPointLastCursor, doc,
+			when(all(paged, served, noCursor), member("next_starting_after", constant(cursor))))
+	}
+	kind := func(id, doc string, write cursorForm) Quirk {
+		return cursors("cursor-"+id, spec.OpenPointCursorKind, doc, when(func(x *exchange) bool { return paged(x) && !isTimed(x.Operation) }, cursorsAs(write)))
+	}
+	deleted := func(id, doc string, code int, inner ...rule) Quirk {
+		return quirk("pages/deleted-cursor-"+id, spec.OpenPointDeletedCursor, "cursor, rows, when changes show, delete", "refuses a cursor whose row was deleted"+doc,
+			append([]rule{
+				when(all(paged, served, atDeleted), refuse(code)),
+				when(all(paged, served), noteLastRow),
+				when(deletes, remember(func(x *exchange) string { return "deleted " + x.ID }, func(*exchange) any { return true })),
+			}, inner...)...)
+	}
+	return []Quirk{
+		quirk("pages/filtered-after-cutting", spec.OpenPointShortPages, "rows, cursor", "filters each page of the whole list, so that a page without matches leads on",
+			when(all(paged, filtered), serve(pager{anchored: true, hidden: filterKeys(), after: func(s *page) {
+				s.rows = among(s.rows, s.read(func(*Request) {}))
+			}}))),
+		deleted("refused", "", 400),
+		deleted("not-found", ", and sorts every list newest first by default", 404, when(paged, newestFirst)),
+		deleted("before-the-list", ", and shows the deleted row for a while", 422, deletedLater...),
+		last("null", "shows a null cursor on the last page", nil),
+		last("empty", "shows an empty cursor on the last page", ""),
+		cursors("empty-last-page", spec.OpenPointLastCursor, "ends every list with an empty page", when(paged, endEmpty(false))),
+		cursors("empty-last-page-with-cursor", spec.OpenPointLastCursor, "ends every list with an empty page that has a cursor", when(paged, endEmpty(true))),
+		kind("uuid", "uses UUIDs as cursors", uuidCursor),
+		kind("timestamp", "uses timestamps as cursors", timestampCursor),
+		// A plus must be escaped in a query.
+		kind("email", "uses email addresses with a plus sign as cursors", func(n int) string { return fmt.Sprintf("page+%x@cursors.example", n) }),
+	}
+}
+
+// filterKeys returns the parameters that select rows.
+func filterKeys() (keys []string) {
+	for _, f := range filterTable {
+		keys = append(keys, f.key)
+	}
+	return keys
+}
+
+var newestFirst = serve(pager{anchored: true, before: func(s *page) { s.down = s.Query.Get(profile.ParamSortOrder) != "asc" }})
+
+// noteLastRow notes with which row the page ends.
+func noteLastRow(x *exchange) {
+	if rows, cursor, ok := pageIn(x.answer); ok && cursor != "" && len(rows) > 0 {
+		x.memory.put("last row "+x.Operation+cursor, rows[len(rows)-1].text("id"))
+	}
+}
+
+// atDeleted is a request with the cursor of a page whose last row was deleted.
+func atDeleted(x *exchange) bool {
+	id, ok := x.memory.get("last row " + x.Operation + x.param(profile.ParamStartingAfter))
+	return ok && x.memory.has("deleted "+id.(string))
+}
+
+// cursorsAs replaces the target's cursors.
+func cursorsAs(write cursorForm) verb {
+	return func(x *exchange) {
+		if original, ok := x.memory.get(x.Operation + x.param(profile.ParamStartingAfter)); ok {
+			setParam(profile.ParamStartingAfter, original.(string))(x)
+		}
+		if cursor := textOf(x.body(), "next_starting_after"); cursor != "" {
+			ours := write(hashed(x.Operation + cursor))
+			x.memory.put(x.Operation+ours, cursor)
+			member("next_starting_after", constant(ours))(x)
+		}
+	}
+}
+
+// endEmpty adds an empty page after the last, which may lead to itself.
+func endEmpty(toItself bool) verb {
+	return func(x *exchange) {
+		final := "ffffffff-ffff-7fff-bfff-ffffffffffff"
+		if isTimed(x.Operation) {
+			final = "2099-12-31T23:59:59.999Z"
+		}
+		ended := x.param(profile.ParamStartingAfter) == final
+		if ended {
+			dropParam(profile.ParamStartingAfter)(x)
+		}
+		if !x.served() || !ended && !noCursor(x) {
+			return
+		}
+		if ended {
+			x.reply(pageOf(nil, ""))
+		}
+		if !ended || toItself {
+			member("next_starting_after", constant(final))(x)
+		}
+	}
+}
+
+func listQuirks() []Quirk {
+	const unstable = "Pagination: nothing says that a list is stable; others use the workspace too"
+	lists := func(id, allowed, doc string, rules ...rule) Quirk {
+		return quirk("lists/"+id, allowed, "rows, cursor", doc, rules...)
+	}
+	return []Quirk{
+		lists("descending", spec.OpenPointDirection, "sorts every list newest first by default", when(paged, newestFirst)),
+		lists("rows-go", unstable, "loses rows during walks, because somebody else deletes them", whileOthers(loseRows),
+			when(namesLost, swapID(func(*exchange) string { return noSuchTest })), on(spec.CreatePlacementTest, served, noteCreated)),
+		lists("rows-come-and-go", unstable, "gains and loses rows during walks, because somebody else changes them", whileOthers(addGuest),
+			on(spec.GetPlacementTest, always, func(x *exchange) { x.memory.put("asked for "+strings.ToLower(x.ID), true) })),
+		lists("whole-group", "Workspace group members: nothing limits a sub-workspace's key to its own row", "shows a sub-workspace all members of its group",
+			on(spec.ListGroupMembers, served, func(x *exchange) {
+				if admin, ok := x.Profile.AdminKey(x.home()); ok {
+					x.Request, x.decided = x.withToken(admin.Token), false
+				}
+			})),
+	}
+}
+
+// People in the same workspaces change a list after this many reads.
+const actEvery = 9
+
+// whileOthers serves lists that others change: change gets the number of reads before.
+func whileOthers(change func(s *page, reads int)) rule {
+	return when(paged, serve(pager{anchored: true, before: func(s *page) { change(s, s.countRead(s.Operation)) }}))
+}
+
+func (x *exchange) countRead(list string) int { return x.memory.count("reads " + x.home().ID + list) }
+
+// isLost reports whether others have deleted a row after so many reads. They touch nothing that
+// the profile lists or the run created.
+func isLost(x *exchange, id string, reads int) bool {
+	const most = 12
+	w := x.home()
+	return hashed(id)%100 < min(reads/actEvery, most) && !x.memory.has("changed "+id) &&
+		!slices.Contains(slices.Concat(w.Campaigns, w.PlacementTests, w.Subsequences, w.ExpendableSubsequences), id)
+}
+
+func namesLost(x *exchange) bool {
+	return x.ID != "" && isLost(x, strings.ToLower(x.ID), x.countRead(listOf(x.Operation)))
+}
+
+func loseRows(s *page, reads int) {
+	lost := func(r row) bool { return isLost(s.exchange, r.rank, reads) }
+	if n, oldest := reads/actEvery, "oldest "+s.home().ID; s.Operation == spec.ListWebhookEvents { // a log loses its oldest attempts
+		if n < len(s.list)/2 && !filtered(s.exchange) {
+			s.memory.put(oldest, s.list[n].rank)
+		}
+		first, _ := s.memory.get(oldest)
+		lost = func(r row) bool { return first != nil && r.rank < first.(string) }
+	}
+	s.list = slices.DeleteFunc(s.list, lost)
+}
+
+// addGuest shows a row next to one like it. It comes and goes with the number of reads, and
+// goes once somebody asks for it: only the list shows it.
+func addGuest(s *page, reads int) {
+	const stay, fewRows = 14, 20
+	whole, visit := s.listFor(s.Operation, s.token()), reads/(actEvery+stay)
+	if reads%(actEvery+stay) < actEvery || len(whole) <= fewRows {
+		return
+	}
+	host := whole[visit*7%len(whole)].rank
+	rank := host + "+"
+	if isUUID(host) { // the random part follows the time
+		rank = fmt.Sprintf("%sfff%09x", host[:24], visit)
+	}
+	i := slices.IndexFunc(s.list, func(r row) bool { return r.rank == host })
+	if i < 0 || s.memory.has("asked for "+rank) {
+		return
+	}
+	guest := maps.Clone(s.list[i].fields)
+	damage(guest, "id", constant(rank))
+	damage(guest, "domain", constant(fmt.Sprintf("guest-%d.example", visit)))
+	s.list = slices.Insert(s.list, i+1, newRow(guest, rank))
+}

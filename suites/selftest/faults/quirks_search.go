@@ -1,0 +1,74 @@
+package faults
+
+import (
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// searchQuirks match search strings in legal ways, and treat some subsequences as reusable.
+func searchQuirks() []Quirk {
+	search := func(id, doc string, texts func(row) []string, matches func(text, term string) bool) Quirk {
+		return quirk("search/"+id, "Endpoints: which fields a search string matches, and how, is not shown", "rows, cursor, texts of rows", doc,
+			when(searchesNames, serve(pager{anchored: true, hidden: []string{profile.ParamSearch}, before: func(s *page) {
+				s.list = slices.DeleteFunc(s.list, func(r row) bool {
+					return !slices.ContainsFunc(texts(r), func(text string) bool { return matches(text, s.param(profile.ParamSearch)) })
+				})
+			}})))
+	}
+	contains := func(text, part string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) }
+	excluding := having(profile.ParamParentCampaignNot, func(campaign string) bool { return campaign != "" })
+	return []Quirk{
+		search("any-field", "finds rows by a part of any of their texts", textsOf, contains),
+		search("any-word", "finds rows by any word of the search string", textsOf, func(text, term string) bool {
+			return slices.ContainsFunc(strings.Fields(term), func(word string) bool { return contains(text, word) })
+		}),
+		search("whole-name", "finds rows only by their full name, with matching case", namesOf, func(name, term string) bool { return name == term }),
+		search("beginning", "finds rows by the beginning of their name", namesOf, strings.HasPrefix),
+		search("last-name", "finds members by email or last name, not by first name", func(r row) []string { return namesOf(r)[:4] }, contains),
+		quirk("search/nothing-reusable", spec.OpenPointReusable, "reusable", "treats no subsequence as reusable",
+			on(spec.ListSubsequences, all(excluding, served), showNothing)),
+		quirk("search/some-reusable", spec.OpenPointReusable, "reusable, rows, cursor", "treats only active subsequences as reusable",
+			on(spec.ListSubsequences, excluding, serve(pager{anchored: true, before: func(s *page) {
+				s.list = slices.DeleteFunc(s.list, func(r row) bool { return !equal(1)(r.fields["status"]) })
+			}}))),
+	}
+}
+
+// searchesNames is a search whose matching is not documented.
+func searchesNames(x *exchange) bool {
+	return paged(x) && x.Operation != spec.ListWebhookEvents && x.param(profile.ParamSearch) != ""
+}
+
+// namesOf returns the names of a row, the first name of a member last.
+func namesOf(r row) []string {
+	first, last := textOf(r.fields["name"], "first"), textOf(r.fields["name"], "last")
+	return []string{r.text("name"), r.text("label"), r.text("email"), last, first, first + " " + last}
+}
+
+// textsOf returns the texts of a row: of a member those that are documented.
+func textsOf(r row) []string {
+	if r.text("email") != "" {
+		return namesOf(r)
+	}
+	return textsIn(r.fields)
+}
+
+// textsIn returns every string in a value.
+func textsIn(value any) (texts []string) {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case map[string]any:
+		for _, member := range value {
+			texts = append(texts, textsIn(member)...)
+		}
+	case []any:
+		for _, item := range value {
+			texts = append(texts, textsIn(item)...)
+		}
+	}
+	return texts
+}
