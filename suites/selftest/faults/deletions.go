@@ -26,7 +26,7 @@ func deletionDefects() []Defect {
 		onEach(spec.StateDeleteOthers, "takes-last-label", "also removes the last label", vanish(spec.ListLeadLabels, true), when(always, noteChange)))
 	for _, op := range spec.StateDeleteList.Operations() {
 		for _, f := range filtersIn(listOf(op.ID)) {
-			defects = append(defects, defect(spec.StateDeleteList, op.ID, "stays under "+f.name(), "still shows the deleted resource to the filter by "+f.key,
+			defects = append(defects, defect(spec.StateDeleteList, op.ID, "stays under "+f.name(), "still shows the deleted resource to the filter by "+f.Key,
 				on(itsList, all(f.set, noCursor), listDeleted(f.mayShow)), remembering))
 		}
 	}
@@ -149,7 +149,7 @@ func rowHas(field, value string) func(row map[string]any) bool {
 
 // mayShow reports whether the filter may show the row if it has the value that is asked for.
 func (f filter) mayShow(x *exchange, row map[string]any) bool {
-	return rowHas(f.field, x.param(f.key))(row) != (f.kind == excluded)
+	return rowHas(f.field, x.param(f.Key))(row) != (f.Kind == spec.Exclude)
 }
 
 // keepOnly answers the deletion of a resource that fits as if it were done, and keeps it.

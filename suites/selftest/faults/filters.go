@@ -20,9 +20,9 @@ func filterDefects() []Defect {
 					defects = append(defects, f.wrong(m.side, m.doc, f.selecting(m.side == tooMany, m.wrong))...)
 				}
 			}
-			for _, value := range f.values {
-				defects = slices.Concat(defects, f.wrong(tooMany, "ignores "+value, when(with(f.key, value), dropParam(f.key))),
-					f.wrong(tooFew, "shows no rows for "+value, when(with(f.key, value), showNothing)))
+			for _, value := range f.Values {
+				defects = slices.Concat(defects, f.wrong(tooMany, "ignores "+value, when(with(f.Key, value), dropParam(f.Key))),
+					f.wrong(tooFew, "shows no rows for "+value, when(with(f.Key, value), showNothing)))
 			}
 			defects = append(defects, f.ignored()...)
 		}
@@ -31,12 +31,63 @@ func filterDefects() []Defect {
 	return slices.Concat(defects, flagDefects())
 }
 
+// filter is a filter of a list that selects rows by a field.
+type filter struct {
+	spec.Filter
+	operation, field string
+}
+
+// filtersIn returns the filters of a list; of every list for "".
+func filtersIn(operation string) []filter {
+	var filters []filter
+	for _, op := range spec.Operations() {
+		for _, f := range op.Filters {
+			if f.Selects() && (operation == "" || operation == op.ID) {
+				filters = append(filters, filter{f, op.ID, f.Fields[0]})
+			}
+		}
+	}
+	return filters
+}
+
+// filtersOf returns the target's names of the parameters that select rows of a list.
+func (a *Target) filtersOf(operation string) []string {
+	var names []string
+	for _, f := range filtersIn(operation) {
+		if name, ok := a.Profile.Parameter(operation, f.Key); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// name is the filter's part of ids.
+func (f filter) name() string { return slug(f.Word) }
+
+// window reports whether the filter is one end of a window.
+func (f filter) window() bool {
+	return slices.Contains([]spec.FilterKind{spec.From, spec.Until, spec.FromDay, spec.UntilDay}, f.Kind)
+}
+
+// set is a request that uses the filter.
+func (f filter) set(x *exchange) bool {
+	value := x.param(f.Key)
+	isURL := strings.Contains(value, "://")
+	switch {
+	case f.Kind != spec.ExactSearch:
+		return value != ""
+	case isURL:
+		return f.field == "webhook_url"
+	}
+	return f.field == "lead_email" && strings.Contains(value, "@")
+}
+
 // Sides of a filter, as its requirements name them.
 const tooMany, tooFew, endLost = "-EXTRA", "-MISSING", "-INCLUSIVE"
 
 // wrong returns the defect unless no requirement speaks of that side of the filter.
 func (f filter) wrong(side, doc string, do rule) []Defect {
-	breaks := spec.ID("FILTER-" + f.word + side)
+	breaks := spec.ID("FILTER-" + f.Word + side)
 	if !spec.Has(breaks.On(f.operation)) {
 		return nil
 	}
@@ -56,7 +107,7 @@ type rowTest func(s *selection, r row) bool
 // selecting adds the rows that are wrong to the right ones, or leaves them out.
 func (f filter) selecting(adding bool, wrong rowTest) rule {
 	return when(f.set, serve(pager{before: func(p *page) {
-		s := &selection{f, p.param(f.key), p.read(func(r *Request) { r.Query.Del(p.named(f.key)) }), p.list}
+		s := &selection{f, p.param(f.Key), p.read(func(r *Request) { r.Query.Del(p.named(f.Key)) }), p.list}
 		if adding {
 			s.rows = without(s.all, p.list)
 		}
@@ -100,17 +151,17 @@ var isValue = byText(func(text, value string) bool { return text == value })
 // Filters by their kind or their name.
 func everyFilter(filter) bool { return true }
 
-func ofKind(kinds ...filterKind) func(filter) bool {
-	return func(f filter) bool { return slices.Contains(kinds, f.kind) }
+func ofKind(kinds ...spec.FilterKind) func(filter) bool {
+	return func(f filter) bool { return slices.Contains(kinds, f.Kind) }
 }
 
 func ofWord(words ...string) func(filter) bool {
-	return func(f filter) bool { return slices.Contains(words, f.word) }
+	return func(f filter) bool { return slices.Contains(words, f.Word) }
 }
 
 var (
-	timeWindows = ofKind(fromTime, toTime)
-	dayWindows  = ofKind(fromDay, toDay)
+	timeWindows = ofKind(spec.From, spec.Until)
+	dayWindows  = ofKind(spec.FromDay, spec.UntilDay)
 )
 
 var filterMistakes = []struct {
@@ -121,35 +172,35 @@ var filterMistakes = []struct {
 	{everyFilter, tooMany, "shows all rows", everyRow},
 	{everyFilter, tooMany, "shows the last of the other rows, too", finalRow},
 	{everyFilter, tooMany, "filters only the first half of the rows", inSecondHalf},
-	{ofKind(searched, listed), tooMany, "shows all rows if none fits", ifNoneFits},
+	{ofKind(spec.Search, spec.AnyOf), tooMany, "shows all rows if none fits", ifNoneFits},
 	{ofWord("TEST", "PARENT"), tooMany, "shows all rows if none fits", ifNoneFits},
 	{ofWord("STATUS"), tooMany, "shows the rows without a value, too", withoutValue},
 	{everyFilter, tooFew, "shows no rows", everyRow},
-	{ofKind(exactly, listed, searched, whole, fromTime, toTime), tooFew, "leaves out the last row", finalRow},
+	{ofKind(spec.Exact, spec.AnyOf, spec.Search, spec.ExactSearch, spec.From, spec.Until), tooFew, "leaves out the last row", finalRow},
 	{everyFilter, tooFew, "searches only the first half of the list", inSecondHalf},
 
-	{ofKind(searched), tooMany, "shows every row with the same first letter", alike(1)},
-	{ofKind(searched), tooMany, "shows the rows whose text begins the search", byText(func(text, value string) bool {
+	{ofKind(spec.Search), tooMany, "shows every row with the same first letter", alike(1)},
+	{ofKind(spec.Search), tooMany, "shows the rows whose text begins the search", byText(func(text, value string) bool {
 		return len(text) > 4 && len(text) < len(value) && strings.HasPrefix(value, text)
 	})},
-	{ofKind(searched), tooFew, "does not find a row by its full text", isValue},
+	{ofKind(spec.Search), tooFew, "does not find a row by its full text", isValue},
 	{ofWord("SEARCH_MEMBER"), tooMany, "searches the role, too", func(s *selection, r row) bool { return r.text("role") == s.value }},
 	{ofWord("SEARCH_MEMBER"), tooFew, "does not search names", byText(func(text, value string) bool { return !strings.Contains(strings.ToLower(text), strings.ToLower(value)) })},
-	{ofKind(whole), tooMany, "shows every row that begins with the text", byText(strings.HasPrefix)},
-	{ofKind(whole), tooMany, "takes an underscore for any sign, like SQL", byText(func(text, value string) bool {
+	{ofKind(spec.ExactSearch), tooMany, "shows every row that begins with the text", byText(strings.HasPrefix)},
+	{ofKind(spec.ExactSearch), tooMany, "takes an underscore for any sign, like SQL", byText(func(text, value string) bool {
 		fits, _ := regexp.MatchString("^"+strings.ReplaceAll(regexp.QuoteMeta(value), "_", ".")+"$", text)
 		return fits
 	})},
 	{ofWord("SEARCH_URL"), tooMany, "shows the rows of a URL in another case", byText(strings.EqualFold)},
 
-	{ofKind(listed), tooFew, "uses the first of several values", beyond(1)},
-	{ofKind(listed), tooFew, "uses 20 of several values", beyond(20)},
-	{ofKind(listed), tooFew, "shows no rows for more than 20 values", moreThan(20)},
-	{ofKind(listed), tooMany, "shows all rows for several values", moreThan(1)},
+	{ofKind(spec.AnyOf), tooFew, "uses the first of several values", beyond(1)},
+	{ofKind(spec.AnyOf), tooFew, "uses 20 of several values", beyond(20)},
+	{ofKind(spec.AnyOf), tooFew, "shows no rows for more than 20 values", moreThan(20)},
+	{ofKind(spec.AnyOf), tooMany, "shows all rows for several values", moreThan(1)},
 
 	{timeWindows, tooMany, "shows all rows of the day at the end of the window", alike(len("2006-01-02"))},
-	{ofKind(fromTime), tooMany, "drops the milliseconds of the end of the window", alike(len("2006-01-02T15:04:05"))},
-	{ofKind(toTime), tooFew, "drops the milliseconds of the end of the window", alike(len("2006-01-02T15:04:05"))},
+	{ofKind(spec.From), tooMany, "drops the milliseconds of the end of the window", alike(len("2006-01-02T15:04:05"))},
+	{ofKind(spec.Until), tooFew, "drops the milliseconds of the end of the window", alike(len("2006-01-02T15:04:05"))},
 	// Whether rows at the very end belong to the window is open. So a defect must lose more.
 	{timeWindows, tooFew, "leaves out the day at the end of the window", alike(len("2006-01-02"))},
 	{dayWindows, tooFew, "shows only the day at the end of the window", byText(func(text, value string) bool { return text != value })},
@@ -161,27 +212,27 @@ var filterMistakes = []struct {
 func (f filter) ignored() []Defect {
 	var defects []Defect
 	drop := func(doc string, o occasion) {
-		defects = append(defects, f.wrong(tooMany, "ignores its value "+doc, when(all(f.set, o), dropParam(f.key)))...)
+		defects = append(defects, f.wrong(tooMany, "ignores its value "+doc, when(all(f.set, o), dropParam(f.Key)))...)
 	}
 	later := not(firstPage)
-	if f.kind == fromTime || f.kind == fromDay { // what follows a row in a window is in it, too
+	if f.Kind == spec.From || f.Kind == spec.FromDay { // what follows a row in a window is in it, too
 		later = nil
 	}
 	var beside []string
 	for _, other := range filtersIn(f.operation) {
-		if other.key == f.key {
+		if other.Key == f.Key {
 			continue
 		}
-		beside = append(beside, other.key)
+		beside = append(beside, other.Key)
 		drop("beside "+other.name(), other.set)
 		if later != nil && !neverShown(f, other) {
 			drop("after the first page beside "+other.name(), all(other.set, later))
 		}
-		if f.kind >= fromTime && other.kind >= fromTime {
+		if f.window() && other.window() {
 			drop("without the other end", not(other.set))
 		}
 	}
-	if f.kind >= fromTime {
+	if f.window() {
 		drop("beside all others", has(beside...))
 	}
 	if later == nil {
@@ -190,7 +241,7 @@ func (f filter) ignored() []Defect {
 	for _, flag := range flagsIn[f.operation] {
 		drop("after the first page with "+flag, all(has(flag), later))
 	}
-	return append(defects, defect(spec.FilterWalk, f.operation, f.name()+" ignored after the first page", "drops the filter by "+f.field+" after the first page", when(all(f.set, later), dropParam(f.key))))
+	return append(defects, defect(spec.FilterWalk, f.operation, f.name()+" ignored after the first page", "drops the filter by "+f.field+" after the first page", when(all(f.set, later), dropParam(f.Key))))
 }
 
 // flagsIn are the parameters of a list that select no rows.
@@ -203,7 +254,7 @@ var flagsIn = map[string][]string{
 // page beside the second one. No campaign is both the only one and excluded. The words that
 // several subsequences of the data set share occur in one campaign only.
 func neverShown(f, other filter) bool {
-	return f.operation == spec.ListSubsequences && f.kind != searched && (f.kind == excluded || other.kind == searched)
+	return f.operation == spec.ListSubsequences && f.Kind != spec.Search && (f.Kind == spec.Exclude || other.Kind == spec.Search)
 }
 
 // filteredWalkMistakes break walks of filtered lists only.

@@ -39,7 +39,7 @@ func isolationDefects() []Defect {
 		onEach(spec.IsolationCreate, "foreign-campaign-taken", "creates a test for a campaign of another workspace",
 			when(namesForeign("campaign_id"), put("campaign_id", func(x *exchange, _ any) any { return first(campaigns(x)) }))),
 	)
-	for _, f := range filterTable {
+	for _, f := range filtersIn("") {
 		defects = append(defects, defect(spec.IsolationFilter, f.operation, f.name()+"-reaches-another", "also finds a row of another workspace by "+f.field,
 			when(all(asks(dataset.Main), f.set, noCursor), leak(dataset.Second))))
 	}

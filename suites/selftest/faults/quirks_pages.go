@@ -100,8 +100,8 @@ func cursorQuirks() []Quirk {
 
 // filterKeys returns the parameters that select rows.
 func filterKeys() (keys []string) {
-	for _, f := range filterTable {
-		keys = append(keys, f.key)
+	for _, f := range filtersIn("") {
+		keys = append(keys, f.Key)
 	}
 	return keys
 }

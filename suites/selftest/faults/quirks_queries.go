@@ -65,14 +65,13 @@ func ignoreInvalid() (rules []rule) {
 		invalid := having(key, func(value string) bool { return !slices.Contains(values, value) })
 		rules = append(rules, when(all(paged, invalid), dropParam(key)))
 	}
-	for _, f := range filterTable {
-		if f.values != nil {
-			ignore(f.key, f.values...)
+	for _, op := range spec.Operations() {
+		for _, p := range op.Query {
+			if p.Values != nil && op.Answer == spec.Page {
+				ignore(p.Key, p.Values...)
+			}
 		}
 	}
-	ignore(profile.ParamSortOrder, "asc", "desc")
-	ignore(profile.ParamSkipSpamAssassin, "true", "false")
-	ignore(profile.ParamSkipBlacklist, "true", "false")
 	return rules
 }
 
