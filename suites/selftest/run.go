@@ -113,7 +113,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 // sourceOf returns the source of the legal case at the index. Lists of both lengths must
 // raise no alarm.
 func (o Options) sourceOf(i int) Source {
-	if o.Short != nil && i%2 == 1 {
+	if o.Short != nil && i%4 != 0 {
 		return o.Short
 	}
 	return o.Source

@@ -2,8 +2,9 @@ package faults
 
 import (
 	"bytes"
-	"encoding/json"
 	"sync"
+
+	"github.com/goccy/go-json"
 
 	"outreach.example/conformance/spec"
 )
