@@ -112,7 +112,7 @@ func (s *Subjects) lacks(op spec.Operation) string {
 			continue
 		}
 		if _, entry, what := s.main.Named(n.Kind); entry != "" {
-			return "the profile lists nothing under workspaces.main." + entry + ", or nothing that is left: " + what
+			return fmt.Sprintf("workspaces.main.%s of the profile names nothing that is there (%s)", entry, what)
 		}
 		return "its list shows no row"
 	}

@@ -240,7 +240,7 @@ func TestScenariosUseUpRows(t *testing.T) {
 		defer release()
 		for i, wants := range [][]string{
 			{"accounts.move is requested 6 times in 0.3 s instead of 10: ", "subsequences.delete is requested 3 times in 0.3 s instead of 10: "},
-			{"accounts.move is left out: every account", "subsequences.delete is left out: none of the expendable subsequences"},
+			{"accounts.move is left out: every account", "subsequences.delete is left out: workspaces.main.expendable_subsequences of the profile names nothing that is there"},
 		} {
 			o := Run(t.Context(), env, s)
 			notes := strings.Join(o.Notes, "\n")

@@ -92,7 +92,7 @@ func TestAnHonestHourIsNotWaitedFor(t *testing.T) {
 // The curl command of a violation beyond the limit exceeds the limit first.
 func TestWhatIsWrongBeyondTheLimitIsSeenAgain(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
-		o := Run(t.Context(), limitedBy(t, quickLimit, defectOf("lead-lists.list/429-message-left-out")(t)), probing(t))
+		o := Run(t.Context(), limitedBy(t, quickLimit, defectOf("lead-lists.list/answers-429-with-an-empty-message")(t)), probing(t))
 		if len(o.Violations) == 0 {
 			t.Fatalf("%s: nothing was found: %q", o.Verdict, o.Reasons)
 		}

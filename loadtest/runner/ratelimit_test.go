@@ -41,8 +41,8 @@ func TestRateLimitTellsFaults(t *testing.T) {
 		}
 	}))
 	for _, f := range []fault{
-		{name: "a 429 without message", lay: defectOf("lead-lists.list/429-message-left-out"), finds: []spec.Pair{{Requirement: "ERROR-429-MESSAGE", Operation: spec.ListLeadLists}}},
-		{name: "a 429 as text", lay: defectOf("lead-lists.list/429-text-plain"), finds: []spec.Pair{{Requirement: "ERROR-429-CONTENT_TYPE", Operation: spec.ListLeadLists}}},
+		{name: "a 429 without message", lay: defectOf("lead-lists.list/answers-429-with-an-empty-message"), finds: []spec.Pair{{Requirement: "ERROR-429-MESSAGE", Operation: spec.ListLeadLists}}},
+		{name: "a 429 as text", lay: defectOf("lead-lists.list/answers-429-as-text-plain"), finds: []spec.Pair{{Requirement: "ERROR-429-CONTENT_TYPE", Operation: spec.ListLeadLists}}},
 		{name: "503 instead of 429", lay: transformed(unavailableNowAndThen), finds: []spec.Pair{{Requirement: "STATUS-200", Operation: spec.ListLeadLists}}},
 		{name: "a refused write that is carried out", lay: transformed(carriedOut), finds: []spec.Pair{{Requirement: "RATE-429", Operation: spec.CreatePlacementTest}}},
 		{name: "refuses for ever", lay: transformed(refusingForEver), finds: []spec.Pair{{Requirement: "RATE-RESUMES", Operation: spec.ListLeadLists}}},

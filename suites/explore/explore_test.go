@@ -101,18 +101,18 @@ func TestNamesThatDiffer_long(t *testing.T) {
 // Defects of lists, keys and state are found, with a short case that shows them again.
 func TestDefects_long(t *testing.T) {
 	for _, id := range []string{
-		"inbox-placement-tests.list/combination-loses-the-last",
-		"workspace-members.list/accepted-ignored",
-		"inbox-placement-tests.delete/get-410",
-		"inbox-placement-tests.get/recipients-unlike-list",
-		"inbox-placement-tests.create/recipients-taken-in-list",
-		"leads.move/subsequence-other-id",
-		"accounts.move/moves-first-only",
-		"campaigns.add-variables/several-answer-another-id",
-		"workspace-members.list/page-short-of-a-row",
-		"workspace-members.list/filtered-small-pages-backwards",
-		"dfy-email-account-orders.list/pages-without-limit-backwards",
-		"subsequences.list/timestamp-leads-updated-differs-on-small-pages",
+		"inbox-placement-tests.list/leaves-out-the-last-row-for-two-filters",
+		"workspace-members.list/accepted-shows-all-rows",
+		"inbox-placement-tests.delete/answers-410-to-a-get-of-a-deleted-test",
+		"inbox-placement-tests.get/shows-other-recipients-in-a-get",
+		"inbox-placement-tests.create/recipients-taken-in-inbox-placement-tests-list",
+		"leads.move/answers-with-a-different-subsequence-id",
+		"accounts.move/moves-only-the-first-of-several-accounts",
+		"campaigns.add-variables/answers-with-the-campaign-under-a-different-id-if-several-variables-are-added",
+		"workspace-members.list/skips-a-row-between-two-pages-of-50",
+		"workspace-members.list/shows-small-pages-of-a-filter-in-reverse-order",
+		"dfy-email-account-orders.list/shows-pages-of-100-in-reverse-order",
+		"subsequences.list/shows-another-value-on-small-pages",
 	} {
 		t.Run(id, func(t *testing.T) {
 			g := NewWithT(t)
@@ -156,7 +156,7 @@ func TestDeletesOneSubsequence(t *testing.T) {
 			return answer, err
 		}
 	}
-	d := defect(t, "subsequences.delete/answers-name-cut-short")
+	d := defect(t, "subsequences.delete/answers-a-deletion-with-the-name-cut-short")
 	config := against(t, 600, func(a *faults.Target) faults.Middleware { return faults.Chain(d.Apply(a), counting) })
 	out, err := Run(t.Context(), config)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -95,8 +95,8 @@ func TestDefectIsTriedOnShortListsFirst(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	all := faults.Defects()
 	for id, wholeToo := range map[string]bool{
-		spec.ListSubsequences + "/cursor-a-link":          false,
-		spec.ListSubsequences + "/late-cursor-a-position": true,
+		spec.ListSubsequences + "/uses-urns-of-uuids-as-cursors":              false,
+		spec.ListSubsequences + "/uses-positions-as-cursors-late-in-the-list": true,
 	} {
 		d := all[slices.IndexFunc(all, func(d faults.Defect) bool { return d.ID == id })]
 		tried := 0

@@ -126,8 +126,8 @@ func checkTolerated(t *testing.T, rules *judge.Rules, l legalCase) {
 	}
 }
 
-// The honest target has whole lists. Groups of quirks have short ones and whole ones in
-// turn. A vendor's server is tried with the lists that it has.
+// The honest target has whole lists, and so has every fourth group of quirks. The others have
+// short ones. A vendor's server is tried with the lists that it has.
 func TestQuirksAreTriedOnListsOfBothLengths(t *testing.T) {
 	source := func(name string) Source {
 		return func(context.Context) (subject, error) { return subject{}, errors.New(name) }
@@ -136,7 +136,7 @@ func TestQuirksAreTriedOnListsOfBothLengths(t *testing.T) {
 		short Source
 		want  []string
 	}{
-		{source("short"), []string{"whole", "short", "whole", "short"}},
+		{source("short"), []string{"whole", "short", "short", "short", "whole"}},
 		{nil, []string{"whole", "whole", "whole", "whole"}},
 	} {
 		o := Options{Source: source("whole"), Short: tc.short}

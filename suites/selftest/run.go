@@ -23,8 +23,8 @@ import (
 type Options struct {
 	Source Source
 	// Short is a source whose subjects have shorter lists and take less time. Defects are
-	// tried on them first, and on one of Source unless that shows them. Every other group of
-	// quirks is tried on them. Nil means that there is none.
+	// tried on them first, and on one of Source unless that shows them. Three of four groups of
+	// quirks are tried on them. Nil means that there is none.
 	Short   Source
 	Workers int    // cases at the same time; 0 means several for each processor, since cases wait
 	Seed    uint64 // draws the sample and the groups of quirks

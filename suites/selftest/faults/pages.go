@@ -144,10 +144,10 @@ func turnEnd(n int) func(*page) {
 	}
 }
 
-// lateCursors uses positions behind row 100.
+// lateCursors uses positions behind row 120: short lists do not show it.
 func lateCursors(early cursorForm) cursorForm {
 	return func(n int) string {
-		if n > 100 {
+		if n > 120 {
 			return strconv.Itoa(n)
 		}
 		return early(n)
