@@ -91,7 +91,7 @@ func proofsOf(r spec.Requirement) map[string][]string {
 	of := map[string][]string{}
 	for _, d := range faults.Defects() {
 		if d.Breaks.Requirement == r.ID {
-			of[d.Breaks.Operation] = append(of[d.Breaks.Operation], fmt.Sprintf("%s: the server %s", d.ID, d.Doc))
+			of[d.Breaks.Operation] = append(of[d.Breaks.Operation], "the server "+d.Doc)
 		}
 	}
 	return of

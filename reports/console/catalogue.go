@@ -139,7 +139,9 @@ func operationsInShort(r spec.Requirement) string {
 func (e Explanation) defects(b *strings.Builder) {
 	var proofs []string
 	for _, op := range e.Requirement.Operations {
-		proofs = append(proofs, e.Proofs[op]...)
+		for _, defect := range e.Proofs[op] {
+			proofs = append(proofs, op+": "+defect)
+		}
 	}
 	fmt.Fprintf(b, "\n%s that the self-test must catch\n", plural(len(proofs), "defect", "defects"))
 	for _, defect := range e.some(len(proofs), maxProofs, func(i int) string { return "✗ " + proofs[i] }) {
