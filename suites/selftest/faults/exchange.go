@@ -53,7 +53,7 @@ type exchange struct {
 func apply(rules ...rule) func(*Target) Middleware {
 	return func(a *Target) Middleware {
 		return func(next Handler) Handler {
-			m := &memory{values: map[string]any{}, counts: map[string]int{}}
+			m := &memory{values: fields{}, counts: map[string]int{}}
 			handler := m.watching(next)
 			for i := len(rules) - 1; i >= 0; i-- {
 				handler = rules[i].handler(a, m, handler)
@@ -144,7 +144,7 @@ func (x *exchange) rewrite(change func(body any) any) {
 }
 
 // rewriteRows changes the resources in the 200 answer in place.
-func (x *exchange) rewriteRows(change func(rows []map[string]any)) {
+func (x *exchange) rewriteRows(change func(rows []fields)) {
 	x.rewrite(func(body any) any {
 		change(rowsIn(x.Operation, body))
 		return body
@@ -152,7 +152,7 @@ func (x *exchange) rewriteRows(change func(rows []map[string]any)) {
 }
 
 // sent returns the members of the request's body; nil if it is not an object.
-func (x *exchange) sent() map[string]any {
+func (x *exchange) sent() fields {
 	members, _ := objectIn(x.Request)
 	return members
 }
@@ -169,7 +169,7 @@ func (x *exchange) home() profile.Workspace {
 // memory is what a fault remembers of one target.
 type memory struct {
 	mu     sync.Mutex
-	values map[string]any
+	values fields
 	counts map[string]int
 
 	reading sync.Mutex

@@ -26,7 +26,7 @@ func pageDefects() []Defect {
 	// Each form of a limit is checked by itself.
 	for _, limit := range []string{"0", "-1", "101", "1000", "1.5", "ten", " ", "\x00", "99999999999999999999"} {
 		doc := "answers 500 to limit=" + strconv.Quote(limit)
-		defects = append(defects, onEach(spec.PageLimitOutOfRange, doc, doc, when(with("limit", limit), refuse(500)))...)
+		defects = append(defects, onEach(spec.PageLimitOutOfRange, doc, when(with("limit", limit), refuse(500)))...)
 	}
 	return defects
 }
@@ -38,7 +38,7 @@ var pageMistakes = mistakes{
 		{"answers 500 to limit=100", with("limit", "100"), refuse(500)},
 	},
 	spec.PageLimitHonoured: {
-		{"serves 10 rows a page for any limit", has("limit"), serve(pager{before: ofSize(10)})},
+		{"serves 10 rows a page for any limit", has("limit"), beforeCut(ofSize(10))},
 		{"serves a row more than limit=100", always, beforeCut(only(limited("100"), oneMore))},
 		{"serves a row more than limit=1", always, beforeCut(only(limited("1"), oneMore))},
 		{"serves a row more than the limit on all pages but the first", always, beforeCut(only(laterOnes, oneMore))},
@@ -50,7 +50,7 @@ var pageMistakes = mistakes{
 	spec.PageLimitOutOfRange: {
 		{"serves the whole list for limit=0", always, beforeCut(only(limited("0"), ofSize(everything)))},
 		{"serves 101 rows for limit=101", always, beforeCut(only(limited("101"), ofSize(101)))},
-		{"serves the whole list for an empty limit", with("limit", ""), serve(pager{before: ofSize(everything)})},
+		{"serves the whole list for an empty limit", with("limit", ""), beforeCut(ofSize(everything))},
 	},
 	spec.PageCursorValue: {
 		{"uses positions as cursors", always, cursorsLike("%d")},
@@ -210,12 +210,12 @@ func rowRemoved(x *exchange) bool {
 func sortMistakes(order string) []mistake {
 	sorted := func(beside ...string) occasion { return all(with(profile.ParamSortOrder, order), has(beside...)) }
 	return []mistake{
-		{"sorts in the opposite order with sort_order=" + order, sorted(), serve(pager{before: backwards})},
+		{"sorts in the opposite order with sort_order=" + order, sorted(), beforeCut(backwards)},
 		{"sorts each page by itself with sort_order=" + order, sorted(), serve(pager{before: backwards, after: func(s *page) { s.rows = reversed(s.rows) }})},
-		{"sorts what a search with a status finds in the opposite order with sort_order=" + order, sorted(profile.ParamSearch, profile.ParamStatus), serve(pager{before: backwards})},
-		{"shows the last two rows in the wrong order with sort_order=" + order, sorted(), serve(pager{before: turnEnd(2)})},
-		{"leaves out the last row with sort_order=" + order, sorted(), serve(pager{before: withoutLast})},
-		{"skips a row between two pages of a status with sort_order=" + order, sorted(profile.ParamStatus), serve(pager{after: skipNext})},
-		{"repeats rows between pages of a search with sort_order=" + order, sorted(profile.ParamSearch), serve(pager{after: repeatLast})},
+		{"sorts what a search with a status finds in the opposite order with sort_order=" + order, sorted(profile.ParamSearch, profile.ParamStatus), beforeCut(backwards)},
+		{"shows the last two rows in the wrong order with sort_order=" + order, sorted(), beforeCut(turnEnd(2))},
+		{"leaves out the last row with sort_order=" + order, sorted(), beforeCut(withoutLast)},
+		{"skips a row between two pages of a status with sort_order=" + order, sorted(profile.ParamStatus), afterCut(skipNext)},
+		{"repeats rows between pages of a search with sort_order=" + order, sorted(profile.ParamSearch), afterCut(repeatLast)},
 	}
 }
