@@ -134,11 +134,6 @@ func (m mistakes) on(operation string, beside ...rule) []Defect {
 	return defects
 }
 
-// of returns only those of one operation.
-func (m mistakes) of(operation string, beside ...rule) []Defect {
-	return slices.DeleteFunc(m.on("", beside...), func(d Defect) bool { return d.Breaks.Operation != operation })
-}
-
 // onEach returns a defect for each operation that the catalogue binds to the requirement.
 func onEach(requirement spec.ID, words string, rules ...rule) []Defect {
 	var defects []Defect

@@ -43,17 +43,12 @@ func isolationDefects() []Defect {
 		defects = append(defects, defect(spec.IsolationFilter, f.operation, "also finds a row of another workspace by the filter "+f.Word,
 			when(all(asks(dataset.Main), f.set, noCursor), leak(dataset.Second))))
 	}
-	for _, op := range spec.IsolationUntouched.Operations() {
-		defects = append(defects,
-			// The row only seems to be gone: a profile lends the second workspace's rows for reading.
-			defect(spec.IsolationUntouched, op.ID, "refuses to delete another workspace's resource but deletes it",
-				when(all(foreign, refused), func(x *exchange) { x.memory.put("gone "+x.ID, true) }),
-				on(spec.GetPlacementTest, remembered("gone "), refuse(404)),
-				on(listOf(op.ID), served, hide(func(x *exchange, row fields) bool { return x.memory.has("gone " + textOf(row, "id")) }))),
-			defect(spec.IsolationUntouched, op.ID, "refuses an unrelated workspace a deletion but makes it",
-				when(all(unrelated, refused), carryOut)))
-	}
-	return defects
+	return append(defects, mistakes{spec.IsolationUntouched: {
+		// The row only seems to be gone: a profile lends the second workspace's rows for reading.
+		{"refuses to delete another workspace's resource but deletes it", all(foreign, refused), func(x *exchange) { x.memory.put("gone "+x.ID, true) }},
+		{"refuses an unrelated workspace a deletion but makes it", all(unrelated, refused), carryOut},
+	}}.on("", on(get, remembered("gone "), refuse(404)),
+		on(itsList, served, hide(func(x *exchange, row fields) bool { return x.memory.has("gone " + textOf(row, "id")) })))...)
 }
 
 // namesForeign is a request of the main workspace whose body names something of the second one.

@@ -168,8 +168,7 @@ func without(rows, others []row) []row {
 
 // among returns the rows that are in others.
 func among(rows, others []row) []row {
-	known := keysOf(others)
-	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !known[r.same()] })
+	return without(rows, without(rows, others))
 }
 
 func keysOf(rows []row) map[string]bool {

@@ -137,12 +137,6 @@ func filtered(x *exchange) bool {
 	return slices.ContainsFunc(x.filtersOf(x.Operation), x.Query.Has)
 }
 
-// smallPages is a request for pages of fewer than 10 items.
-func smallPages(x *exchange) bool {
-	size := sizeOf(x.Query.Get("limit"))
-	return size > 0 && size < 10
-}
-
 // paged is a request for a page of any list.
 func paged(x *exchange) bool { return isList(x.Request) }
 

@@ -92,7 +92,6 @@ var queryMistakes = mistakes{
 		{"finds nothing for a backslash", searchingFor(`\`), showNothing},
 	},
 	spec.ListSameValues: {
-		{"shows another value on small pages", smallPages, showOther},
 		{"shows another value if the page has one row", func(x *exchange) bool { return len(rowsIn(x.Operation, x.body())) == 1 }, showOther},
 	},
 }

@@ -94,7 +94,7 @@ func fieldDamages(f spec.Field, aspect spec.Aspect) []fieldDamage {
 		return []fieldDamage{{"not at all", leftOut}}
 	case aspect == spec.Type:
 		return slices.DeleteFunc([]fieldDamage{
-			{"as a string", toText}, {"as a number", toNumber}, {"as an array", inArray}, {"as an object", toObject}, {"as null", toNull},
+			{"as a string", toText}, {"as a number", constant(json.Number("1"))}, {"as an array", inArray}, {"as an object", toObject}, {"as null", toNull},
 		}, func(d fieldDamage) bool { return strings.Contains(f.Type, strings.TrimPrefix(d.words, "as ")) })
 	case strings.HasPrefix(f.Value, `"`):
 		return unlistedTexts

@@ -74,7 +74,7 @@ func shapeDefects() []Defect {
 			{"omits items", ifEmpty, member(items, leftOut)},
 		}},
 		{spec.PageItemsType, []spoilt{
-			{"shows an object for items", ifEmpty, member(items, keyedByPosition)},
+			{"shows an object for items", ifEmpty, member(items, toObject)},
 			{"shows null for items", ifEmpty, member(items, toNull)},
 			{"shows a string that holds the JSON for items", sometimes, member(items, toText)},
 			{"ends the items with null", atTheEnd, member(items, nullLast)},

@@ -32,27 +32,6 @@ func toText(v any) any {
 	return string(encode(v))
 }
 
-// toNumber converts a boolean to 0 or 1, and others to the length of their JSON.
-func toNumber(v any) any {
-	switch v {
-	case true:
-		return json.Number("1")
-	case false:
-		return json.Number("0")
-	}
-	return json.Number(strconv.Itoa(len(encode(v))))
-}
-
-// keyedByPosition converts an array to an object, like encoders of languages without arrays.
-func keyedByPosition(v any) any {
-	items, _ := v.([]any)
-	object := fields{}
-	for i, item := range items {
-		object[strconv.Itoa(i)] = item
-	}
-	return object
-}
-
 // ofText changes a string; other values stay the same.
 func ofText(change func(string) string) func(any) any {
 	return func(v any) any {
