@@ -61,7 +61,7 @@ func errorDefects() []Defect {
 			text := strconv.Itoa(code)
 			add := func(d damage, whose string, o occasion) {
 				words := "answers " + text + " " + d.words + whose
-				defects = append(defects, onEach(spec.ID("ERROR-"+text+"-"+part.name), words, words, when(all(status(code), o), d.do))...)
+				defects = append(defects, onEach(spec.ID("ERROR-"+text+"-"+part.name), words, when(all(status(code), o), d.do))...)
 			}
 			for _, d := range part.damages {
 				add(d, "", always)
@@ -82,7 +82,7 @@ func notFoundDefects() []Defect {
 		return []mistake{
 			{"redirects a request for a missing " + what, o, redirect},
 			{"answers 500 for a missing " + what, o, refuse(500)},
-			{"shows an empty object for a missing " + what, o, reply(jsonAnswer(200, map[string]any{}))},
+			{"shows an empty object for a missing " + what, o, reply(jsonAnswer(200, fields{}))},
 			{"uses another one for a missing " + what, o, standIn(dataset.Main)},
 		}
 	}

@@ -12,7 +12,6 @@ import (
 // eventDefects break the rules between fields of rows (section Events), and dates that repeat
 // a timestamp.
 func eventDefects() []Defect {
-	type fields = map[string]any
 	give := func(choose choice, shown fields, field string, v any) verb {
 		fits := func(row fields) bool {
 			for field, value := range shown {
@@ -70,7 +69,7 @@ func eventDefects() []Defect {
 }
 
 // createdAt returns the time of a row in UTC.
-func createdAt(row map[string]any) time.Time {
+func createdAt(row fields) time.Time {
 	t, _ := time.Parse(time.RFC3339Nano, textOf(row, "timestamp_created")) // the target shows one
 	return t.UTC()
 }

@@ -53,7 +53,7 @@ type exchange struct {
 func apply(rules ...rule) func(*Target) Middleware {
 	return func(a *Target) Middleware {
 		return func(next Handler) Handler {
-			m := &memory{values: map[string]any{}, counts: map[string]int{}}
+			m := &memory{values: fields{}}
 			handler := m.watching(next)
 			for i := len(rules) - 1; i >= 0; i-- {
 				handler = rules[i].handler(a, m, handler)
@@ -144,7 +144,7 @@ func (x *exchange) rewrite(change func(body any) any) {
 }
 
 // rewriteRows changes the resources in the 200 answer in place.
-func (x *exchange) rewriteRows(change func(rows []map[string]any)) {
+func (x *exchange) rewriteRows(change func(rows []fields)) {
 	x.rewrite(func(body any) any {
 		change(rowsIn(x.Operation, body))
 		return body
@@ -152,7 +152,7 @@ func (x *exchange) rewriteRows(change func(rows []map[string]any)) {
 }
 
 // sent returns the members of the request's body; nil if it is not an object.
-func (x *exchange) sent() map[string]any {
+func (x *exchange) sent() fields {
 	members, _ := objectIn(x.Request)
 	return members
 }
@@ -169,8 +169,7 @@ func (x *exchange) home() profile.Workspace {
 // memory is what a fault remembers of one target.
 type memory struct {
 	mu     sync.Mutex
-	values map[string]any
-	counts map[string]int
+	values fields
 
 	reading sync.Mutex
 	lists   map[string][]row // whole lists, until a request may have changed something
@@ -178,11 +177,7 @@ type memory struct {
 	rewritten bodies
 }
 
-func (m *memory) put(name string, value any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.values[name] = value
-}
+func (m *memory) put(name string, value any) { m.update(name, func(any) any { return value }) }
 
 func (m *memory) get(name string) (any, bool) {
 	m.mu.Lock()
@@ -212,33 +207,33 @@ func (m *memory) update(name string, change func(value any) any) {
 }
 
 // count counts from 1.
-func (m *memory) count(name string) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.counts[name]++
-	return m.counts[name]
+func (m *memory) count(name string) (n int) {
+	m.update("number of "+name, func(value any) any {
+		n, _ = value.(int)
+		n++
+		return n
+	})
+	return n
 }
 
 // counted returns what count returned last.
 func (m *memory) counted(name string) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.counts[name]
+	n, _ := m.value("number of " + name).(int)
+	return n
 }
 
 // add appends a value to those of a name.
 func (m *memory) add(name string, value any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	values, _ := m.values[name].([]any)
-	m.values[name] = append(slices.Clone(values), value)
+	m.update(name, func(values any) any {
+		known, _ := values.([]any)
+		return append(slices.Clone(known), value)
+	})
 }
 
 // all returns the values that were added to a name.
 func (m *memory) all(name string) []any {
-	values, _ := m.get(name)
-	all, _ := values.([]any)
-	return slices.Clone(all)
+	values, _ := m.value(name).([]any)
+	return slices.Clone(values)
 }
 
 // watching forgets lists once a request may have changed them.

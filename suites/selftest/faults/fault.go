@@ -96,9 +96,9 @@ func Quirks() []Quirk {
 	)
 }
 
-// defect is a row of the tables of defects. A rule that names no operation is for
-// the operation that the defect breaks.
-func defect(requirement spec.ID, operation, id, doc string, rules ...rule) Defect {
+// defect is a row of the tables of defects. Its words complete "the server …" and make its
+// id. A rule that names no operation is for the operation that the defect breaks.
+func defect(requirement spec.ID, operation, words string, rules ...rule) Defect {
 	rules = slices.Clone(rules)
 	for i := range rules {
 		switch rules[i].operation {
@@ -108,13 +108,13 @@ func defect(requirement spec.ID, operation, id, doc string, rules ...rule) Defec
 			rules[i].operation = listOf(operation)
 		}
 	}
-	return Defect{ID: operation + "/" + slug(id), Breaks: requirement.On(operation), Doc: doc, Apply: apply(rules...)}
+	return Defect{operation + "/" + slug(words), requirement.On(operation), words, apply(rules...)}
 }
 
 // mistakes are what servers get wrong, by the requirement that they break.
 type mistakes map[spec.ID][]mistake
 
-// mistake is a row of a table of defects. Its words complete "the server …" and make its id.
+// mistake is a row of a table of defects.
 type mistake struct {
 	words string
 	when  occasion
@@ -128,17 +128,17 @@ func (m mistakes) on(operation string, beside ...rule) []Defect {
 	var defects []Defect
 	for _, breaks := range slices.Sorted(maps.Keys(m)) {
 		for _, one := range m[breaks] {
-			defects = append(defects, onEach(breaks, one.words, one.words, append(beside, on(operation, one.when, one.do))...)...)
+			defects = append(defects, onEach(breaks, one.words, append(beside, on(operation, one.when, one.do))...)...)
 		}
 	}
 	return defects
 }
 
 // onEach returns a defect for each operation that the catalogue binds to the requirement.
-func onEach(requirement spec.ID, id, doc string, rules ...rule) []Defect {
+func onEach(requirement spec.ID, words string, rules ...rule) []Defect {
 	var defects []Defect
 	for _, op := range requirement.Operations() {
-		defects = append(defects, defect(requirement, op.ID, id, doc, rules...))
+		defects = append(defects, defect(requirement, op.ID, words, rules...))
 	}
 	return defects
 }

@@ -26,7 +26,7 @@ func filterDefects() []Defect {
 			}
 			defects = append(defects, f.ignored()...)
 		}
-		defects = append(defects, defect(spec.ListSameValues, op.ID, "shows another value if a filter is set", "shows another value if a filter is set", when(filtered, showOther)))
+		defects = append(defects, defect(spec.ListSameValues, op.ID, "shows another value if a filter is set", when(filtered, showOther)))
 	}
 	return slices.Concat(defects, flagDefects())
 }
@@ -61,9 +61,6 @@ func (a *Target) filtersOf(operation string) []string {
 	return names
 }
 
-// name is the filter's part of ids.
-func (f filter) name() string { return slug(f.Word) }
-
 // window reports whether the filter is one end of a window.
 func (f filter) window() bool {
 	return slices.Contains([]spec.FilterKind{spec.From, spec.Until, spec.FromDay, spec.UntilDay}, f.Kind)
@@ -91,7 +88,7 @@ func (f filter) wrong(side, doc string, do rule) []Defect {
 	if !spec.Has(breaks.On(f.operation)) {
 		return nil
 	}
-	return []Defect{defect(breaks, f.operation, f.name()+" "+doc, doc+", in the filter by "+f.field, do)}
+	return []Defect{defect(breaks, f.operation, doc+", in the filter "+f.Word, do)}
 }
 
 // selection is what a filter may get wrong: the rows that it should show, or the others.
@@ -106,7 +103,7 @@ type rowTest func(s *selection, r row) bool
 
 // selecting adds the rows that are wrong to the right ones, or leaves them out.
 func (f filter) selecting(adding bool, wrong rowTest) rule {
-	return when(f.set, serve(pager{before: func(p *page) {
+	return when(f.set, beforeCut(func(p *page) {
 		s := &selection{f, p.param(f.Key), p.read(func(r *Request) { r.Query.Del(p.named(f.Key)) }), p.list}
 		if adding {
 			s.rows = without(s.all, p.list)
@@ -115,7 +112,7 @@ func (f filter) selecting(adding bool, wrong rowTest) rule {
 		if p.list = right; adding {
 			p.list = without(s.all, right)
 		}
-	}}))
+	}))
 }
 
 func everyRow(*selection, row) bool         { return true }
@@ -180,9 +177,6 @@ var filterMistakes = []struct {
 	{everyFilter, tooFew, "searches only the first half of the list", inSecondHalf},
 
 	{ofKind(spec.Search), tooMany, "shows every row with the same first letter", alike(1)},
-	{ofKind(spec.Search), tooMany, "shows the rows whose text begins the search", byText(func(text, value string) bool {
-		return len(text) > 4 && len(text) < len(value) && strings.HasPrefix(value, text)
-	})},
 	{ofKind(spec.Search), tooFew, "does not find a row by its full text", isValue},
 	{ofWord("SEARCH_MEMBER"), tooMany, "searches the role, too", func(s *selection, r row) bool { return r.text("role") == s.value }},
 	{ofWord("SEARCH_MEMBER"), tooFew, "does not search names", byText(func(text, value string) bool { return !strings.Contains(strings.ToLower(text), strings.ToLower(value)) })},
@@ -224,9 +218,9 @@ func (f filter) ignored() []Defect {
 			continue
 		}
 		beside = append(beside, other.Key)
-		drop("beside "+other.name(), other.set)
+		drop("beside "+other.Word, other.set)
 		if later != nil && !neverShown(f, other) {
-			drop("after the first page beside "+other.name(), all(other.set, later))
+			drop("after the first page beside "+other.Word, all(other.set, later))
 		}
 		if f.window() && other.window() {
 			drop("without the other end", not(other.set))
@@ -241,7 +235,7 @@ func (f filter) ignored() []Defect {
 	for _, flag := range flagsIn[f.operation] {
 		drop("after the first page with "+flag, all(has(flag), later))
 	}
-	return append(defects, defect(spec.FilterWalk, f.operation, f.name()+" ignored after the first page", "drops the filter by "+f.field+" after the first page", when(all(f.set, later), dropParam(f.Key))))
+	return append(defects, defect(spec.FilterWalk, f.operation, "drops the filter "+f.Word+" after the first page", when(all(f.set, later), dropParam(f.Key))))
 }
 
 // flagsIn are the parameters of a list that select no rows.
@@ -259,13 +253,12 @@ func neverShown(f, other filter) bool {
 
 // filteredWalkMistakes break walks of filtered lists only.
 var filteredWalkMistakes = mistakes{spec.FilterWalk: {
-	{"repeats rows between pages of a filter", filtered, serve(pager{after: repeatLast})},
-	{"skips a row between two pages of a filter", filtered, serve(pager{after: skipNext})},
-	{"returns no cursor with a small page of a filter", filtered, serve(pager{after: only(smallOnes, endWalk)})},
-	{"links a full last page of a filter to itself", filtered, serve(pager{after: only(lastOne.and(isFull), linkToItself)})},
-	{"shows small pages of a filter in reverse order", filtered, serve(pager{before: throughout(smallOnes, backwards)})},
-	{"shows the last two rows of a filter in the wrong order", filtered, serve(pager{before: turnEnd(2)})},
-	{"shows a row more than the limit for a filter", filtered, serve(pager{before: oneMore})},
+	{"repeats rows between pages of a filter", filtered, afterCut(repeatLast)},
+	{"skips a row between two pages of a filter", filtered, afterCut(skipNext)},
+	{"returns no cursor with a small page of a filter", filtered, afterCut(only(smallOnes, endWalk))},
+	{"links a full last page of a filter to itself", filtered, afterCut(only(lastOne.and(isFull), linkToItself))},
+	{"shows small pages of a filter in reverse order", filtered, beforeCut(throughout(smallOnes, backwards))},
+	{"shows a row more than the limit for a filter", filtered, beforeCut(oneMore)},
 }}
 
 // flagDefects break the two flags that leave out a part of each report.
@@ -278,9 +271,8 @@ func flagDefects() []Defect {
 		wrong[spec.ID(requirement+"-TRUE")] = []mistake{
 			{"shows the part in spite of " + key, on, show},
 			{"shows the part after the first page in spite of " + key, all(on, not(firstPage)), show},
-			{"shows the part if the other one is left out in spite of " + key, all(on, with(other, "true")), show},
 			{"leaves out the other part, too, for " + key, on, setParam(other, "true")},
-			{"leaves out the last row for " + key, on, serve(pager{before: withoutLast})},
+			{"leaves out the last row for " + key, on, beforeCut(withoutLast)},
 		}
 		wrong[spec.ID(requirement+"-DEFAULT")] = []mistake{
 			{"leaves out the part without " + key, unset, leaveOut},

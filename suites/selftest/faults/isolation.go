@@ -24,36 +24,31 @@ func isolationDefects() []Defect {
 	second := func(x *exchange) string { return x.Profile.Workspaces[dataset.Second].ID }
 	nobody := func(x *exchange) string { return anotherID(x.home().ID) }
 	leaks := func(from, to string) []Defect {
-		return onEach(spec.IsolationList, "leaks "+from+" to "+to, "shows a row of "+from+" in the list of "+to, when(all(asks(to), noCursor), leak(from)))
+		return onEach(spec.IsolationList, "shows a row of "+from+" in the list of "+to, when(all(asks(to), noCursor), leak(from)))
 	}
 	defects := slices.Concat(
 		leaks(dataset.Second, dataset.Main), leaks(dataset.Outsider, dataset.Second),
-		onEach(spec.IsolationOwner, "last-row-owned-by-another", "names another workspace as the owner of the last row", when(noCursor, owned(nobody))),
+		onEach(spec.IsolationOwner, "names another workspace as the owner of the last row", when(noCursor, owned(nobody))),
 		mishandled(
-			kind{spec.IsolationID, "foreign-id", "another workspace's id", foreign, standIn(dataset.Second), 500},
-			kind{spec.IsolationID, "main-id", "the main workspace's id for an unrelated workspace", unrelated, standIn(dataset.Main), 500},
-			kind{spec.IsolationSubsequence, "foreign-subsequence", "another workspace's subsequence", namesForeign("subsequence_id"), standIn(dataset.Main), 500}),
-		onEach(spec.IsolationID, "foreign-id-in-other-form-served", "serves it in upper case letters, or with metadata", when(all(inOtherForm, foreign), standIn(dataset.Second))),
-		onEach(spec.IsolationCreate, "in-another-workspace", "creates a test of the second workspace in the main one",
+			kind{spec.IsolationID, "another workspace's id", foreign, standIn(dataset.Second), 500},
+			kind{spec.IsolationID, "the main workspace's id for an unrelated workspace", unrelated, standIn(dataset.Main), 500},
+			kind{spec.IsolationSubsequence, "another workspace's subsequence", namesForeign("subsequence_id"), standIn(dataset.Main), 500}),
+		onEach(spec.IsolationID, "serves it in upper case letters, or with metadata", when(all(inOtherForm, foreign), standIn(dataset.Second))),
+		onEach(spec.IsolationCreate, "creates a test of the second workspace in the main one",
 			when(asks(dataset.Second), then(withKey(dataset.Main), owned(second)))),
-		onEach(spec.IsolationCreate, "foreign-campaign-taken", "creates a test for a campaign of another workspace",
+		onEach(spec.IsolationCreate, "creates a test for a campaign of another workspace",
 			when(namesForeign("campaign_id"), put("campaign_id", func(x *exchange, _ any) any { return first(campaigns(x)) }))),
 	)
 	for _, f := range filtersIn("") {
-		defects = append(defects, defect(spec.IsolationFilter, f.operation, f.name()+"-reaches-another", "also finds a row of another workspace by "+f.field,
+		defects = append(defects, defect(spec.IsolationFilter, f.operation, "also finds a row of another workspace by the filter "+f.Word,
 			when(all(asks(dataset.Main), f.set, noCursor), leak(dataset.Second))))
 	}
-	for _, op := range spec.IsolationUntouched.Operations() {
-		defects = append(defects,
-			// The row only seems to be gone: a profile lends the second workspace's rows for reading.
-			defect(spec.IsolationUntouched, op.ID, "refuses-and-deletes", "refuses to delete another workspace's resource but deletes it",
-				when(all(foreign, refused), func(x *exchange) { x.memory.put("gone "+x.ID, true) }),
-				on(spec.GetPlacementTest, remembered("gone "), refuse(404)),
-				on(listOf(op.ID), served, hide(func(x *exchange, row map[string]any) bool { return x.memory.has("gone " + textOf(row, "id")) }))),
-			defect(spec.IsolationUntouched, op.ID, "refuses-unrelated-and-deletes", "refuses an unrelated workspace a deletion but makes it",
-				when(all(unrelated, refused), carryOut)))
-	}
-	return defects
+	return append(defects, mistakes{spec.IsolationUntouched: {
+		// The row only seems to be gone: a profile lends the second workspace's rows for reading.
+		{"refuses to delete another workspace's resource but deletes it", all(foreign, refused), func(x *exchange) { x.memory.put("gone "+x.ID, true) }},
+		{"refuses an unrelated workspace a deletion but makes it", all(unrelated, refused), carryOut},
+	}}.on("", on(get, remembered("gone "), refuse(404)),
+		on(itsList, served, hide(func(x *exchange, row fields) bool { return x.memory.has("gone " + textOf(row, "id")) })))...)
 }
 
 // namesForeign is a request of the main workspace whose body names something of the second one.
@@ -67,7 +62,7 @@ func namesForeign(field string) occasion {
 
 // owned names a workspace as the owner of the last row.
 func owned(workspace func(x *exchange) string) verb {
-	return rows(lastRow, func(x *exchange, row map[string]any) { claim(x.Operation, row, workspace(x)) })
+	return rows(lastRow, func(x *exchange, row fields) { claim(x.Operation, row, workspace(x)) })
 }
 
 // leak adds a row to a page that the role's workspace would see. The row names the workspace

@@ -20,35 +20,35 @@ import (
 func keyDefects() []Defect {
 	asShown := all(keyIn(profile.KeyRevoked), func(x *exchange) bool { return authorization(x) == "Bearer "+x.token() })
 	return slices.Concat(mishandled(unserved...), credentialDefects(), partDefects(),
-		onEach(spec.AuthKeyRevoked, "revoked-in-other-form", "serves a revoked key in another spelling, or before a valid key", when(all(revokedKey, not(asShown)), allow)),
+		onEach(spec.AuthKeyRevoked, "serves a revoked key in another spelling, or before a valid key", when(all(revokedKey, not(asShown)), allow)),
 		// The operations share these spellings among them.
-		onEach(spec.AuthKeyUnknown, "revoked-within-token", "serves a revoked key within another token", when(all(revokedKey, not(keyIn(profile.KeyRevoked))), allow)),
-		onEach(spec.AuthSchemeOther, "revoked-in-other-scheme", "serves a revoked key with another scheme", when(all(otherScheme, showsRevoked), allow)),
+		onEach(spec.AuthKeyUnknown, "serves a revoked key within another token", when(all(revokedKey, not(keyIn(profile.KeyRevoked))), allow)),
+		onEach(spec.AuthSchemeOther, "serves a revoked key with another scheme", when(all(otherScheme, showsRevoked), allow)),
 	)
 }
 
 // kind is a kind of requests that no server may serve.
 type kind struct {
-	breaks  spec.ID
-	id, who string
-	fits    occasion
-	serve   verb
-	status  int // with which no server may refuse it
+	breaks spec.ID
+	who    string
+	fits   occasion
+	serve  verb
+	status int // with which no server may refuse it
 }
 
 // unserved are those that the key decides. Where it must be a 401, a suite may take a
 // 404 for the answer to an unknown path.
 var unserved = []kind{
-	{spec.AuthHeaderMissing, "no-header", "a request without an Authorization header", noHeader, allow, 404},
-	{spec.AuthSchemeOther, "other-scheme", "a scheme other than Bearer", otherScheme, allow, 404},
-	{spec.AuthTokenEmpty, "empty-token", "an empty Bearer token", func(x *exchange) bool { return isBearer(x.Request) && x.token() == "" }, allow, 404},
-	{spec.AuthKeyUnknown, "unknown-key", "a key that was never issued", unknownKey, allow, 403},
-	{spec.AuthKeyRevoked, "revoked-key", "a revoked key", revokedKey, allow, 403},
-	{spec.Billing402, "unpaid", "a workspace without a paid plan", keyIn(profile.KeyUnpaid), standIn(dataset.Main), 403},
-	{spec.ScopeNone, "no-scopes", "a key without scopes", noScopes, allow, 500},
-	{spec.ScopeWrongResource, "other-resource", "a key for another resource", otherResource, allow, 500},
-	{spec.ScopeWrongAction, "other-action", "a key for another action", otherAction, allow, 500},
-	{spec.ScopeSeveralOnly, "mixed-scopes", "a key with the resource and the action in different scopes", mixedScopes, allow, 500},
+	{spec.AuthHeaderMissing, "a request without an Authorization header", noHeader, allow, 404},
+	{spec.AuthSchemeOther, "a scheme other than Bearer", otherScheme, allow, 404},
+	{spec.AuthTokenEmpty, "an empty Bearer token", func(x *exchange) bool { return isBearer(x.Request) && x.token() == "" }, allow, 404},
+	{spec.AuthKeyUnknown, "a key that was never issued", unknownKey, allow, 403},
+	{spec.AuthKeyRevoked, "a revoked key", revokedKey, allow, 403},
+	{spec.Billing402, "a workspace without a paid plan", keyIn(profile.KeyUnpaid), standIn(dataset.Main), 403},
+	{spec.ScopeNone, "a key without scopes", noScopes, allow, 500},
+	{spec.ScopeWrongResource, "a key for another resource", otherResource, allow, 500},
+	{spec.ScopeWrongAction, "a key for another action", otherAction, allow, 500},
+	{spec.ScopeSeveralOnly, "a key with the resource and the action in different scopes", mixedScopes, allow, 500},
 }
 
 // mishandled returns the defects of serving each kind, and of refusing it with the status.
@@ -56,7 +56,7 @@ func mishandled(kinds ...kind) (defects []Defect) {
 	for _, k := range kinds {
 		for _, op := range k.breaks.Operations() {
 			add := func(how string, do verb) {
-				defects = append(defects, defect(k.breaks, op.ID, k.id+"-"+how, "answers "+k.who+" with "+how, when(k.fits, do)))
+				defects = append(defects, defect(k.breaks, op.ID, "answers "+k.who+" with "+how, when(k.fits, do)))
 			}
 			add("200", k.serve)
 			add(strconv.Itoa(k.status), refuse(k.status))
@@ -141,7 +141,7 @@ func credentialDefects() []Defect {
 		someKey := func(x *exchange) bool {
 			return slices.ContainsFunc(x.Profile.Keys, func(k profile.Key) bool { return k.State == profile.KeyActive && fits(x, k.Token) })
 		}
-		defects = append(defects, defect(breaks, spec.ListPhoneNumbers, id, "accepts another authorization: "+id, when(someKey, allow)))
+		defects = append(defects, defect(breaks, spec.ListPhoneNumbers, "accepts another authorization: "+id, when(someKey, allow)))
 	}
 	for _, name := range []string{"X-Api-Key", "Authentication", "Authorisation", "Token", "Cookie"} {
 		accepts(spec.AuthHeaderMissing, "header "+name, func(x *exchange, key string) bool {
@@ -171,25 +171,25 @@ func partDefects() []Defect {
 	var defects []Defect
 	turn := 0
 	for _, op := range spec.Operations() {
-		add := func(breaks spec.ID, id, doc string, by, sent occasion, do verb) {
-			defects = append(defects, defect(breaks, op.ID, id, doc, when(all(by, sent), do)))
+		add := func(breaks spec.ID, doc string, by, sent occasion, do verb) {
+			defects = append(defects, defect(breaks, op.ID, doc, when(all(by, sent), do)))
 		}
 		early := func(part string, wrong occasion) {
 			turn++
 			k := unserved[turn%5] // of those without authorization
-			add(k.breaks, k.id+" after "+part, "checks the "+part+" before the key, with "+k.who, k.fits, wrong, refuse(400))
+			add(k.breaks, "checks the "+part+" before the key, with "+k.who, k.fits, wrong, refuse(400))
 		}
 		optional := func(part string, sent occasion) {
 			turn++
 			k := unserved[turn%len(unserved)]
-			add(k.breaks, k.id+" with "+part, "serves "+k.who+" if the request has "+part, k.fits, sent, k.serve)
+			add(k.breaks, "serves "+k.who+" if the request has "+part, k.fits, sent, k.serve)
 		}
 		for _, part := range variants.Query(op.ID) {
 			key := profile.CustomaryKey(op.ID, part.Name)
 			optional(key, has(key))
 			if key != profile.ParamSearch {
 				early(key, with(key, "x"))
-				add(spec.ScopeExact, "403 with "+key, "wants another scope if the request has "+key, oneOfFour(0), has(key), refuse(403))
+				add(spec.ScopeExact, "wants another scope if the request has "+key, oneOfFour(0), has(key), refuse(403))
 			}
 		}
 		for _, part := range variants.Body(op.ID) {

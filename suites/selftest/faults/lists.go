@@ -22,11 +22,11 @@ import (
 // row is one row of a list, as bytes and decoded.
 type row struct {
 	doc    json.RawMessage
-	fields map[string]any
+	fields fields
 	rank   string // its place in the order of the list: its id or, if it has none, its position
 }
 
-func newRow(fields map[string]any, rank string) row { return row{encode(fields), fields, rank} }
+func newRow(fields fields, rank string) row { return row{encode(fields), fields, rank} }
 
 // text returns a string field; "" for anything else.
 func (r row) text(field string) string { return textOf(r.fields, field) }
@@ -115,13 +115,13 @@ func listOf(operation string) string {
 }
 
 // rowByID returns the row with an id from a key's list of the operation's resources.
-func (x *exchange) rowByID(token, id string) (map[string]any, bool) {
+func (x *exchange) rowByID(token, id string) (fields, bool) {
 	rows := x.listFor(listOf(x.Operation), token)
 	i := slices.IndexFunc(rows, func(r row) bool { return strings.EqualFold(r.text("id"), id) })
 	if i < 0 {
 		return nil, false
 	}
-	return copyOf(rows[i].fields).(map[string]any), true
+	return copyOf(rows[i].fields).(fields), true
 }
 
 func copyOf(v any) any { return decodedOrNil(encode(v)) }
@@ -139,7 +139,7 @@ func pageIn(answer Response) (rows []row, cursor string, ok bool) {
 		return nil, "", false
 	}
 	for _, text := range page.Items {
-		fields, _ := decodedOrNil(text).(map[string]any)
+		fields, _ := decodedOrNil(text).(fields)
 		rows = append(rows, row{doc: text, fields: fields})
 	}
 	return rows, page.Next, true
@@ -168,8 +168,7 @@ func without(rows, others []row) []row {
 
 // among returns the rows that are in others.
 func among(rows, others []row) []row {
-	known := keysOf(others)
-	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !known[r.same()] })
+	return without(rows, without(rows, others))
 }
 
 func keysOf(rows []row) map[string]bool {

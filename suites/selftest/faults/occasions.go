@@ -137,12 +137,6 @@ func filtered(x *exchange) bool {
 	return slices.ContainsFunc(x.filtersOf(x.Operation), x.Query.Has)
 }
 
-// smallPages is a request for pages of fewer than 10 items.
-func smallPages(x *exchange) bool {
-	size := sizeOf(x.Query.Get("limit"))
-	return size > 0 && size < 10
-}
-
 // paged is a request for a page of any list.
 func paged(x *exchange) bool { return isList(x.Request) }
 
@@ -155,18 +149,18 @@ func isList(r Request) bool {
 func hasBody(x *exchange) bool { return len(strings.TrimSpace(string(x.Body))) > 0 }
 
 // sending is a request whose body is an object that fits.
-func sending(fits func(body map[string]any) bool) occasion {
+func sending(fits func(body fields) bool) occasion {
 	return func(x *exchange) bool { body, ok := objectIn(x.Request); return ok && fits(body) }
 }
 
 // sends is a request whose body has a value in the field that fits.
 func sends(field string, fits func(value any) bool) occasion {
-	return sending(func(body map[string]any) bool { value, sent := body[field]; return sent && fits(value) })
+	return sending(func(body fields) bool { value, sent := body[field]; return sent && fits(value) })
 }
 
 // lacks is a request whose body has no such field.
 func lacks(field string) occasion {
-	return sending(func(body map[string]any) bool { _, sent := body[field]; return !sent })
+	return sending(func(body fields) bool { _, sent := body[field]; return !sent })
 }
 
 // remembered is a request for an id under which the fault has put something.

@@ -107,7 +107,7 @@ func sparse(resource, name string, keep ...string) Quirk {
 	return quirk("fields/sparse-"+slug(name), spec.OpenPointOmittedFields, "fields of "+name+", texts of rows", "shows only the mandatory fields of "+name,
 		resources(resource, func(_ string, row map[string]any) {
 			for _, path := range omitted {
-				spoilField(row, path, leftOut)
+				damage(row, path, leftOut)
 			}
 			omitNulls("", row)
 		})).but(unassessed...)

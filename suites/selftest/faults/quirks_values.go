@@ -100,7 +100,7 @@ func fixedValues(text string) func(operation string, row map[string]any) {
 	return func(operation string, row map[string]any) {
 		fields, _ := values[spec.MustOperation(operation).Resource].(map[string]any)
 		for path, value := range fields {
-			spoilField(row, path, constant(value))
+			damage(row, path, constant(value))
 		}
 	}
 }

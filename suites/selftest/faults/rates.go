@@ -27,30 +27,30 @@ func rateDefects() []Defect {
 	}
 	defects := slices.Concat([]Defect{
 		// A suite waits long before it gives up on 429, so one operation stands for all.
-		defect(spec.RateResumes, spec.ListPlacementTests, forEver, "answers 429 forever to a key that exceeded its limit once",
+		defect(spec.RateResumes, spec.ListPlacementTests, forEver,
 			when(wasBeyond, then(refuse(429), header("Retry-After", "1"))), on(anyOperation, beyond, note)),
 	},
-		onEach(spec.RateResumes, "shut-out", "answers 403 forever to a key that exceeded its limit once",
+		onEach(spec.RateResumes, "answers 403 forever to a key that exceeded its limit once",
 			when(wasBeyond, refuse(403)), on(anyOperation, beyond, note)),
-		onEach(spec.RateNoEffect, "limit-refused-but-done", "answers 429 beyond the rate limit, and carries out the request later",
+		onEach(spec.RateNoEffect, "answers 429 beyond the rate limit, and carries out the request later",
 			when(beyond, note), on(anyOperation, all(paged, served), catchUp)),
-		onEach(spec.Rate429, "limit-403", "answers 403 beyond the rate limit", when(beyond, refuse(403))))
+		onEach(spec.Rate429, "answers 403 beyond the rate limit", when(beyond, refuse(403))))
 	for _, op := range spec.Operations() {
 		if op.ID != spec.MoveAccounts && op.Method != http.MethodDelete { // a suite has too few of these to exceed the limit with them alone
 			defects = append(defects,
-				defect(spec.Rate429, op.ID, "limit-ignored", "keeps serving beyond the rate limit", when(beyond, standIn(dataset.Main))),
-				defect(spec.Rate429, op.ID, "limit-tenfold", "serves ten times its stated rate limit", when(tenfold, standIn(dataset.Main))))
+				defect(spec.Rate429, op.ID, "keeps serving beyond the rate limit", when(beyond, standIn(dataset.Main))),
+				defect(spec.Rate429, op.ID, "serves ten times its stated rate limit", when(tenfold, standIn(dataset.Main))))
 		}
 		if !op.Unsafe() {
-			defects = append(defects, defect(spec.Rate429, op.ID, "limit-403-every-other", "answers every other request beyond the rate limit with 403", when(everyOther, refuse(403))))
+			defects = append(defects, defect(spec.Rate429, op.ID, "answers every other request beyond the rate limit with 403", when(everyOther, refuse(403))))
 		}
 	}
 	return defects
 }
 
-// forEver is the id of the defect that a run sees only once its patience with 429 has ended.
-const forEver = "limit-for-ever"
+// forEver is what a run sees only once its patience with 429 has ended.
+const forEver = "answers 429 forever to a key that exceeded its limit once"
 
 // Long reports whether a run takes a minute to see the defect. A self-test tries it first,
 // so that its end does not wait for it.
-func (d Defect) Long() bool { return d.ID == spec.ListPlacementTests+"/"+forEver }
+func (d Defect) Long() bool { return d.Doc == forEver }

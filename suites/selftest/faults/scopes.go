@@ -12,7 +12,7 @@ import (
 func scopeDefects() []Defect {
 	within := scoped(func(held []string, own spec.Scope) bool { return len(held) > 2 && allows(own, held[1:len(held)-1]...) })
 	return slices.Concat(singleScopeDefects(), viewDefects(), effectDefects(), adminDefects(),
-		onEach(spec.ScopeSeveral, "reads-first-and-last-scope", "reads only the first and the last scope of a key", when(within, refuse(403))),
+		onEach(spec.ScopeSeveral, "reads only the first and the last scope of a key", when(within, refuse(403))),
 	)
 }
 
@@ -51,21 +51,23 @@ var (
 func singleScopeDefects() []Defect {
 	var defects []Defect
 	otherKey := func(x *exchange) bool { return x.token() != x.key(dataset.Main) }
-	otherTime := rows(lastRow, func(_ *exchange, row map[string]any) { row["timestamp_created"] = "2024-02-29T00:00:00.000Z" })
+	otherTime := setIn(lastRow, "timestamp_created", constant("2024-02-29T00:00:00.000Z"))
 	for i, requirement := range []spec.ID{spec.ScopeExact, spec.ScopeResourceAll, spec.ScopeAllAction, spec.ScopeAllAll} {
-		by, id := oneOfFour(i), string(requirement)
-		defects = slices.Concat(defects,
+		by, scope := oneOfFour(i), " to a key of "+string(requirement)
+		wrong := mistakes{
 			// A suite may take a 401 for that to a key that is not valid.
-			onEach(requirement, id+"-401", "answers 401 to a key with one of the four scopes", when(by, refuse(401))),
-			onEach(spec.ScopeSameRows, id+"-sees-another-time", "shows such a key another time in the last row", when(all(by, otherKey), otherTime)))
-		if requirement != spec.ScopeAllAll {
-			defects = append(defects, onEach(spec.ScopeEffect, id+"-told-success", "reports success to such a key but changes nothing", when(by, standIn(dataset.Main)))...)
+			requirement:        {{"answers 401" + scope, by, refuse(401)}},
+			spec.ScopeSameRows: {{"shows another time in the last row" + scope, all(by, otherKey), otherTime}},
 		}
+		if requirement != spec.ScopeAllAll {
+			wrong[spec.ScopeEffect] = []mistake{{"reports success without a change" + scope, by, standIn(dataset.Main)}}
+		}
+		defects = append(defects, wrong.on("")...)
 	}
 	for _, op := range spec.ScopeExact.Operations() {
 		serves := func(breaks spec.ID, scope string) {
 			only := holding(func(held []string) bool { return slices.Equal(held, []string{scope}) })
-			defects = append(defects, defect(breaks, op.ID, scope+"-served", "serves a key whose only scope is "+scope, when(only, allow)))
+			defects = append(defects, defect(breaks, op.ID, "serves a key whose only scope is "+scope, when(only, allow)))
 		}
 		others := dataset.ScopeResources // together, the operations confuse each with the next one
 		serves(spec.ScopeWrongResource, others[(slices.Index(others, op.Scope.Resource)+1)%len(others)]+":all")
@@ -83,13 +85,13 @@ func singleScopeDefects() []Defect {
 func viewDefects() []Defect {
 	var defects []Defect
 	sees := func(operation, what string, v verb) {
-		defects = append(defects, defect(spec.ScopeSameRows, operation, "sees "+what, "shows a key with the exact scope "+what, when(all(oneOfFour(0), noCursor), v)))
+		defects = append(defects, defect(spec.ScopeSameRows, operation, "shows a key with the exact scope "+what, when(all(oneOfFour(0), noCursor), v)))
 	}
 	for _, op := range spec.IsolationList.Operations() {
 		sees(op.ID, "all rows but the last", items(func(_ *exchange, items []any) []any { return items[:max(0, len(items)-1)] }))
 		sees(op.ID, "a row more", leak(dataset.Second))
 	}
-	sees(spec.GetPlacementTest, "no metadata", rows(eachRow, func(_ *exchange, row map[string]any) { delete(row, "metadata") }))
+	sees(spec.GetPlacementTest, "no metadata", set("metadata", leftOut))
 	return defects
 }
 
@@ -101,7 +103,7 @@ func effectDefects() []Defect {
 		if operation == spec.MoveAccounts {
 			rules = movedAnyway(by, status)
 		}
-		defects = append(defects, defect(breaks, operation, id+" refused but done", "refuses a request but carries it out: "+id, rules...))
+		defects = append(defects, defect(breaks, operation, "refuses a request but carries it out: "+id, rules...))
 	}
 	for _, op := range spec.AuthNoEffect.Operations() {
 		does(spec.AuthNoEffect, op.ID, "no header", noHeader, 401)

@@ -18,7 +18,7 @@ var hidingPlaces = []place{
 }
 
 // fieldDefects break each row of the field tables on each operation that shows the resource:
-// in the plainest way in every row, and in another way in each hiding place.
+// in the plainest way in every row, and in another way in one hiding place.
 func fieldDefects() []Defect {
 	var defects []Defect
 	for _, f := range spec.Fields() {
@@ -29,18 +29,17 @@ func fieldDefects() []Defect {
 					continue
 				}
 				add := func(d fieldDamage, at place, choose choice) {
-					words := f.Path + " " + d.words + at.words
-					defects = append(defects, defect(requirement, op.ID, words, "shows "+words,
-						when(at.when, rows(choose, func(_ *exchange, row map[string]any) { spoilField(row, f.Path, d.wrong) }))))
+					broken := defect(requirement, op.ID, f.Path+" "+d.words+at.words,
+						when(at.when, setIn(choose, f.Path, d.wrong)))
+					broken.Doc = "shows " + broken.Doc
+					defects = append(defects, broken)
 				}
 				damages := fieldDamages(f, aspect)
 				add(damages[0], everywhere, eachRow)
 				others := damages[min(1, len(damages)-1):]
-				for i, at := range hidingPlaces {
-					if at.of(op) {
-						other := others[(hashed(f.Name()+op.ID)+i)%len(others)] // further fields do not change the draw
-						add(other, at, thatFit(lastRow, showing(f.Path)))
-					}
+				hidden := slices.DeleteFunc(slices.Clone(hidingPlaces), func(at place) bool { return !at.of(op) })
+				if draw := hashed(f.Name() + op.ID); len(hidden) > 0 { // further fields do not change the draw
+					add(others[draw%len(others)], hidden[draw/8%len(hidden)], thatFit(lastRow, showing(f.Path)))
 				}
 			}
 		}
@@ -48,21 +47,21 @@ func fieldDefects() []Defect {
 	return defects
 }
 
-// spoilField changes a field in every place of the resource that shows it. In the path, ITEM
+// damage changes a field in every place of the resource that shows it and is not null. In the path, ITEM
 // stands for any item of an array, and ENTRY for any entry of an object.
-func spoilField(resource any, path string, wrong func(any) any) {
+func damage(resource any, path string, wrong func(any) any) {
 	name, rest, below := strings.Cut(path, ".")
 	change := func(v any, set func(any)) {
 		switch {
 		case v == nil:
 		case below:
-			spoilField(v, rest, wrong)
+			damage(v, rest, wrong)
 		default:
 			set(wrong(v))
 		}
 	}
 	switch value := resource.(type) {
-	case map[string]any:
+	case fields:
 		for member, v := range value {
 			if member == name || name == "ENTRY" {
 				change(v, setMember(value, member))
@@ -75,9 +74,9 @@ func spoilField(resource any, path string, wrong func(any) any) {
 	}
 }
 
-func showing(path string) func(row map[string]any) bool {
-	return func(row map[string]any) (shows bool) {
-		spoilField(row, path, func(v any) any { shows = true; return v })
+func showing(path string) func(row fields) bool {
+	return func(row fields) (shows bool) {
+		damage(row, path, func(v any) any { shows = true; return v })
 		return shows
 	}
 }
@@ -95,7 +94,7 @@ func fieldDamages(f spec.Field, aspect spec.Aspect) []fieldDamage {
 		return []fieldDamage{{"not at all", leftOut}}
 	case aspect == spec.Type:
 		return slices.DeleteFunc([]fieldDamage{
-			{"as a string", toText}, {"as a number", toNumber}, {"as an array", inArray}, {"as an object", toObject}, {"as null", toNull},
+			{"as a string", toText}, {"as a number", constant(json.Number("1"))}, {"as an array", inArray}, {"as an object", toObject}, {"as null", toNull},
 		}, func(d fieldDamage) bool { return strings.Contains(f.Type, strings.TrimPrefix(d.words, "as ")) })
 	case strings.HasPrefix(f.Value, `"`):
 		return unlistedTexts
@@ -152,8 +151,8 @@ var wrongForms = map[string][]fieldDamage{
 		{"in lower case", ofText(strings.ToLower)},
 	},
 	"at least one key, keys 0 to 6": {
-		{"without a key", constant(map[string]any{})},
-		{"with a key 7", constant(map[string]any{"1": true, "7": true})},
+		{"without a key", constant(fields{})},
+		{"with a key 7", constant(fields{"1": true, "7": true})},
 	},
 	"an array with a length of at least 1": {{"without an item", constant([]any{})}},
 }

@@ -34,7 +34,7 @@ func TestFieldDamagesBreakOneRequirement(t *testing.T) {
 						t.Fatal(err)
 					}
 					row := copyOf(sample)
-					spoilField(row, f.Path, d.wrong)
+					damage(row, f.Path, d.wrong)
 					body := row
 					switch op.Answer {
 					case spec.Page:

@@ -30,7 +30,7 @@ func isPaged(op spec.Operation) bool { return op.Answer == spec.Page }
 // shapeDefects damage 200 answers: status and bytes, the outer form of bodies, and each field
 // of each resource.
 func shapeDefects() []Defect {
-	underItems := value(func(v any) any { return map[string]any{"items": v} })
+	underItems := value(func(v any) any { return fields{"items": v} })
 	nullLast := ofItems(func(items []any) []any { return append(items, nil) })
 	const items, cursor = "items", "next_starting_after"
 	type spoilt struct {
@@ -59,7 +59,7 @@ func shapeDefects() []Defect {
 			{"answers with null", everywhere, value(toNull)},
 			{"answers with a string that holds the JSON", sometimes, value(toText)},
 			{"wraps the body in an array", sometimes, value(inArray)},
-			{"answers with only the items", atTheEnd, value(func(v any) any { return v.(map[string]any)[items] })},
+			{"answers with only the items", atTheEnd, value(func(v any) any { return v.(fields)[items] })},
 			{"wraps the array in an object", inArrays, underItems},
 			{"wraps the array in an object", inNoRows, underItems},
 			{"ends the array with null", inArrays, value(nullLast)},
@@ -74,7 +74,7 @@ func shapeDefects() []Defect {
 			{"omits items", ifEmpty, member(items, leftOut)},
 		}},
 		{spec.PageItemsType, []spoilt{
-			{"shows an object for items", ifEmpty, member(items, keyedByPosition)},
+			{"shows an object for items", ifEmpty, member(items, toObject)},
 			{"shows null for items", ifEmpty, member(items, toNull)},
 			{"shows a string that holds the JSON for items", sometimes, member(items, toText)},
 			{"ends the items with null", atTheEnd, member(items, nullLast)},
@@ -90,7 +90,7 @@ func shapeDefects() []Defect {
 			for _, s := range table.rows {
 				if s.at.of(op) {
 					words := s.words + s.at.words
-					defects = append(defects, defect(table.breaks, op.ID, words, words, when(s.at.when, s.do)))
+					defects = append(defects, defect(table.breaks, op.ID, words, when(s.at.when, s.do)))
 				}
 			}
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // success is the answer to an account move (Endpoints / Accounts).
-func success(x *exchange) { x.show(map[string]any{"status": "success"}) }
+func success(x *exchange) { x.show(fields{"status": "success"}) }
 
 // standIn answers as the role's workspace would be answered, in the name of the workspace that
 // asks. It leaves nothing created, deleted or moved. What the request names is the role's
@@ -55,7 +55,7 @@ func (x *exchange) pretend(w profile.Workspace, token string, names *renaming) {
 		if len(known) == 0 {
 			return
 		}
-		row = copyOf(known[0].fields).(map[string]any)
+		row = copyOf(known[0].fields).(fields)
 		names.add(asked, textOf(row, "id"))
 	}
 	if x.Method == http.MethodDelete {
@@ -99,7 +99,7 @@ func (x *exchange) owns(role string) bool {
 func ownedBy(role string) occasion { return func(x *exchange) bool { return x.owns(role) } }
 
 // claim sets the owner of the operation's row to the workspace.
-func claim(operation string, row map[string]any, workspace string) {
+func claim(operation string, row fields, workspace string) {
 	for _, field := range spec.MustOperation(operation).OwnerFields() {
 		row[field] = workspace
 	}

@@ -40,7 +40,7 @@ func TestRefusedMovesSeemMade(t *testing.T) {
 	a := &Target{Profile: profile.Embedded()}
 	source, destination := a.Profile.Workspaces[dataset.SubA], a.Profile.Workspaces[dataset.SubB]
 	var requests []Request
-	rules := defect(spec.AdminKey, spec.MoveAccounts, "moved", "", movedAnyway(asks(dataset.SubA), http.StatusForbidden)...)
+	rules := defect(spec.AdminKey, spec.MoveAccounts, "moves", movedAnyway(asks(dataset.SubA), http.StatusForbidden)...)
 	handler := rules.Apply(a)(seen(&requests, ""))
 	for _, step := range []struct {
 		by   string

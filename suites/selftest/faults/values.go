@@ -12,12 +12,15 @@ import (
 	"github.com/google/uuid"
 )
 
+// fields are the members of an object of JSON.
+type fields = map[string]any
+
 // Ways to make another value of a value. Those of a wrong type or form break a shape;
 // those of the right one show something else than was sent.
 
 func constant(v any) func(any) any { return func(any) any { return v } }
 func toNull(any) any               { return nil }
-func toObject(v any) any           { return map[string]any{"value": v} }
+func toObject(v any) any           { return fields{"value": v} }
 func inArray(v any) any            { return []any{v} }
 func leftOut(any) any              { return removed{} }
 
@@ -27,27 +30,6 @@ func toText(v any) any {
 		return text
 	}
 	return string(encode(v))
-}
-
-// toNumber converts a boolean to 0 or 1, and others to the length of their JSON.
-func toNumber(v any) any {
-	switch v {
-	case true:
-		return json.Number("1")
-	case false:
-		return json.Number("0")
-	}
-	return json.Number(strconv.Itoa(len(encode(v))))
-}
-
-// keyedByPosition converts an array to an object, like encoders of languages without arrays.
-func keyedByPosition(v any) any {
-	items, _ := v.([]any)
-	object := map[string]any{}
-	for i, item := range items {
-		object[strconv.Itoa(i)] = item
-	}
-	return object
 }
 
 // ofText changes a string; other values stay the same.
@@ -91,7 +73,7 @@ func anotherID(id string) string {
 func isNumber(v any) bool { _, ok := v.(json.Number); return ok }
 func isText(v any) bool   { _, ok := v.(string); return ok }
 func isBool(v any) bool   { _, ok := v.(bool); return ok }
-func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
+func isObject(v any) bool { _, ok := v.(fields); return ok }
 func isArray(v any) bool  { _, ok := v.([]any); return ok }
 func isNull(v any) bool   { return v == nil }
 

@@ -39,7 +39,7 @@ func showNothing(x *exchange) {
 		x.show([]any{})
 		return
 	}
-	x.show(map[string]any{"items": []any{}})
+	x.show(fields{"items": []any{}})
 }
 
 // redirect redirects to the URL without the query.
@@ -49,7 +49,7 @@ func redirect(x *exchange) {
 
 func refusal(code int) Response {
 	text := http.StatusText(code)
-	return jsonAnswer(code, map[string]any{"statusCode": code, "error": text, "message": "The request was refused: " + text})
+	return jsonAnswer(code, fields{"statusCode": code, "error": text, "message": "The request was refused: " + text})
 }
 
 func jsonAnswer(code int, body any) Response {
@@ -101,7 +101,7 @@ func value(change func(any) any) verb {
 // member changes a member of an object body.
 func member(name string, wrong func(any) any) verb {
 	return value(func(body any) any {
-		if object, ok := body.(map[string]any); ok {
+		if object, ok := body.(fields); ok {
 			setMember(object, name)(wrong(object[name]))
 		}
 		return body
@@ -113,7 +113,7 @@ func items(change func(x *exchange, items []any) []any) verb {
 	return func(x *exchange) {
 		x.rewrite(func(body any) any {
 			switch body := body.(type) {
-			case map[string]any:
+			case fields:
 				if items, ok := body["items"].([]any); ok {
 					body["items"] = change(x, items)
 				}
@@ -126,19 +126,19 @@ func items(change func(x *exchange, items []any) []any) verb {
 }
 
 // hide leaves out the rows that fit.
-func hide(fits func(x *exchange, row map[string]any) bool) verb {
+func hide(fits func(x *exchange, row fields) bool) verb {
 	return items(func(x *exchange, items []any) []any {
 		return slices.DeleteFunc(items, func(item any) bool {
-			row, ok := item.(map[string]any)
+			row, ok := item.(fields)
 			return ok && fits(x, row)
 		})
 	})
 }
 
 // rows changes the chosen ones of the resources in a 200 answer.
-func rows(choose choice, change func(x *exchange, row map[string]any)) verb {
+func rows(choose choice, change func(x *exchange, row fields)) verb {
 	return func(x *exchange) {
-		x.rewriteRows(func(rows []map[string]any) {
+		x.rewriteRows(func(rows []fields) {
 			for _, row := range choose(rows) {
 				change(x, row)
 			}
@@ -147,28 +147,23 @@ func rows(choose choice, change func(x *exchange, row map[string]any)) verb {
 }
 
 // choice selects rows.
-type choice func(rows []map[string]any) []map[string]any
+type choice func(rows []fields) []fields
 
-func eachRow(rows []map[string]any) []map[string]any { return rows }
-func lastRow(rows []map[string]any) []map[string]any { return rows[max(0, len(rows)-1):] }
+func eachRow(rows []fields) []fields { return rows }
+func lastRow(rows []fields) []fields { return rows[max(0, len(rows)-1):] }
 
 // thatFit selects, of those that fit, what choose selects.
-func thatFit(choose choice, fits func(row map[string]any) bool) choice {
-	return func(rows []map[string]any) []map[string]any {
-		return choose(slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return !fits(row) }))
+func thatFit(choose choice, fits func(row fields) bool) choice {
+	return func(rows []fields) []fields {
+		return choose(slices.DeleteFunc(slices.Clone(rows), func(row fields) bool { return !fits(row) }))
 	}
 }
 
-// set gives a field of every row the value that wrong makes of it. It leaves absent and
-// null fields alone.
-func set(field string, wrong func(any) any) verb {
-	return rows(eachRow, func(_ *exchange, row map[string]any) { damage(row, field, wrong) })
-}
+// set gives a field of every row the value that wrong makes of it.
+func set(path string, wrong func(any) any) verb { return setIn(eachRow, path, wrong) }
 
-func damage(row map[string]any, field string, wrong func(any) any) {
-	if row[field] != nil {
-		setMember(row, field)(wrong(row[field]))
-	}
+func setIn(choose choice, path string, wrong func(any) any) verb {
+	return rows(choose, func(_ *exchange, row fields) { damage(row, path, wrong) })
 }
 
 // Verbs that change the request before it is forwarded.
@@ -198,6 +193,9 @@ func put(field string, change func(x *exchange, sent any) any) verb {
 		}
 	}
 }
+
+// dropped drops a member of the request's body.
+func dropped(field string) verb { return put(field, func(*exchange, any) any { return removed{} }) }
 
 // swapID replaces the id in the path.
 func swapID(of func(x *exchange) string) verb {
@@ -258,23 +256,23 @@ func (r Request) naming(id string) Request {
 }
 
 // rowsIn returns the resources in a decoded 200 answer of the operation.
-func rowsIn(operation string, body any) []map[string]any {
+func rowsIn(operation string, body any) []fields {
 	return spec.MustOperation(operation).Rows(body)
 }
 
 // textOf returns a string member of a decoded object; empty if there is none.
 func textOf(body any, name string) string {
-	object, _ := body.(map[string]any)
+	object, _ := body.(fields)
 	text, _ := object[name].(string)
 	return text
 }
 
 // objectIn returns the members of a request's body; ok is false if it is not an object.
-func objectIn(r Request) (map[string]any, bool) {
+func objectIn(r Request) (fields, bool) {
 	if !json.Valid(r.Body) { // decode accepts data after the first value
 		return nil, false
 	}
-	members, ok := decodedOrNil(r.Body).(map[string]any)
+	members, ok := decodedOrNil(r.Body).(fields)
 	return members, ok
 }
 
@@ -293,7 +291,7 @@ func first(ids []string) string {
 // removed, assigned to a member of an object, removes it.
 type removed struct{}
 
-func setMember(object map[string]any, member string) func(any) {
+func setMember(object fields, member string) func(any) {
 	return func(v any) {
 		if v == (removed{}) {
 			delete(object, member)
