@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
@@ -15,7 +14,7 @@ import (
 func fieldQuirks() []Quirk {
 	return []Quirk{
 		quirk("fields/extra", spec.OpenPointExtraFields, "extra fields", "adds undocumented fields to every object, including errors and pages",
-			when(always, encoded(func(_ string, value any) []byte { return encode(withExtra("", value)) }))),
+			when(always, value(func(body any) any { return withExtra("", body) }))),
 		quirk("fields/same-names", spec.OpenPointSameNames, "extra fields", "repeats a member of the first object, also in errors and pages",
 			when(always, bytesOf(func(body []byte) []byte {
 				return bytes.Replace(body, []byte(`{"`), []byte(`{"_note":"a","_note":"b","`), 1)
@@ -31,7 +30,7 @@ func fieldQuirks() []Quirk {
 			when(all(paged, served), then(member("total", constant(5)), member("has_more", constant(true)), member("prev_starting_after", toNull)))),
 		quirk("fields/retries-of-failures-only", "Events, rule 2: it explains the fields for an attempt that failed", "retries",
 			"shows will_retry, retry_count and retry_group_id only if an attempt of the delivery failed",
-			resources("WebhookEvent", func(_ string, row map[string]any) {
+			resources("WebhookEvent", func(row map[string]any) {
 				if row["success"] == true && !isRetry(row) { // a retry shares the group of the failed attempt
 					for _, field := range spec.RetryFields {
 						delete(row, field)
@@ -39,19 +38,16 @@ func fieldQuirks() []Quirk {
 				}
 			})),
 		quirk("fields/success-retried", spec.OpenPointSuccessRetried, "retries", "shows will_retry as true for attempts that succeeded",
-			resources("WebhookEvent", func(_ string, row map[string]any) {
+			resources("WebhookEvent", func(row map[string]any) {
 				if row["success"] == true {
 					row["will_retry"] = true
 				}
 			})),
 		quirk("fields/retried-elsewhere", spec.OpenPointRetryURL, "retries, rows, cursor", "retries at the URL that the subscriber has now",
-			on(spec.ListWebhookEvents, has(profile.ParamSearch), serve(pager{anchored: true, hidden: []string{profile.ParamSearch}, before: func(s *page) {
-				term := s.param(profile.ParamSearch)
-				s.list = slices.DeleteFunc(s.list, func(r row) bool {
-					return term != "" && r.text("webhook_url") != term && r.text("lead_email") != term
-				})
-			}})),
-			resources("WebhookEvent", func(_ string, row map[string]any) {
+			on(spec.ListWebhookEvents, searches, finding(func(r row, term string) bool {
+				return r.text("webhook_url") == term || r.text("lead_email") == term
+			})),
+			resources("WebhookEvent", func(row map[string]any) {
 				if isRetry(row) {
 					row["webhook_url"] = textOf(row, "webhook_url") + "/moved"
 				}
@@ -105,14 +101,14 @@ func sparse(resource, name string, keep ...string) Quirk {
 		}
 	}
 	return quirk("fields/sparse-"+slug(name), spec.OpenPointOmittedFields, "fields of "+name+", texts of rows", "shows only the mandatory fields of "+name,
-		resources(resource, func(_ string, row map[string]any) {
+		resources(resource, func(row map[string]any) {
 			for _, path := range omitted {
 				spoilField(row, path, leftOut)
 			}
-			omitNulls("", row)
+			omitNulls(row)
 		})).but(unassessed...)
 }
 
-func omitNulls(_ string, row map[string]any) {
+func omitNulls(row map[string]any) {
 	maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
 }

@@ -97,30 +97,21 @@ func deleteLater(x *exchange) {
 	if shown, ok := x.ask(x.redirected(spec.GetPlacementTest, x.ID).withToken(x.key(key.Workspace))); ok {
 		if !hiddenFor(x, "deletion "+x.ID) {
 			x.note("deletion " + x.ID)
-			x.postpone(x.Request)
+			x.memory.add("deletions", x.Request)
 		}
 		x.reply(shown)
 	}
 }
 
-func (x *exchange) postpone(deletion Request) {
-	x.memory.update("deletions", func(value any) any {
-		waiting, _ := value.([]Request)
-		return append(waiting, deletion)
-	})
-}
-
 func deleteDue(x *exchange) {
-	value, _ := x.memory.take("deletions")
-	waiting, _ := value.([]Request)
-	for _, deletion := range waiting {
-		if hiddenFor(x, "deletion "+deletion.ID) {
-			x.postpone(deletion)
+	for _, deletion := range x.memory.all("deletions") {
+		r := deletion.(Request)
+		if hiddenFor(x, "deletion "+r.ID) || x.memory.has("done "+r.ID) {
 			continue
 		}
-		deletion.ctx = x.ctx // its own has ended
-		if answer, err := x.next(deletion); err != nil || answer.Status == 429 {
-			x.postpone(deletion)
+		r.ctx = x.ctx // its own has ended
+		if answer, err := x.next(r); err == nil && answer.Status != 429 {
+			x.memory.put("done "+r.ID, true)
 		}
 	}
 }

@@ -14,14 +14,14 @@ import (
 // throttleQuirks answer 429 without a stated limit. Requests without a valid key still get
 // 401.
 func throttleQuirks() []Quirk {
-	throttle := func(id, allowed, doc string, o occasion, v verb) Quirk {
-		return quirk("throttle/"+id, allowed, "throttle", doc, instead(o, then(refuse(429), v)))
+	throttle := func(id, allowed, doc string, o occasion, more ...verb) Quirk {
+		return quirk("throttle/"+id, allowed, "throttle", doc, instead(o, then(refuse(429), then(more...))))
 	}
 	nowAndThen := counted(func(n int) bool { return n%700 == 350 })
 	return []Quirk{
-		throttle("now-and-then", spec.OpenPointRateLimit, "answers 429 occasionally", nowAndThen, then()),
+		throttle("now-and-then", spec.OpenPointRateLimit, "answers 429 occasionally", nowAndThen),
 		throttle("in-a-row", spec.OpenPointRateLimit, "answers 429 twice to the same request occasionally",
-			counted(func(n int) bool { return n%1500 == 700 || n%1500 == 701 }), then()),
+			counted(func(n int) bool { return n%1500 == 700 || n%1500 == 701 })),
 		throttle("retry-after", spec.OpenPointRetryAfter, "answers 429 with a Retry-After of one second",
 			counted(func(n int) bool { return n == 1000 }), header("Retry-After", "1")),
 		throttle("odd-retry-after", spec.OpenPointRetryAfter, "answers 429 occasionally with a meaningless Retry-After", nowAndThen,
@@ -29,7 +29,7 @@ func throttleQuirks() []Quirk {
 				odd := []string{"0", "soon", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "0.5"}
 				header("Retry-After", odd[x.memory.count("refusals")%len(odd)])(x)
 			}),
-		throttle("low-limit", spec.OpenPointRateLimit, "pauses each workspace briefly after 800 requests", inPause, then()),
+		throttle("low-limit", spec.OpenPointRateLimit, "pauses each workspace briefly after 800 requests", inPause),
 	}
 }
 
@@ -108,7 +108,7 @@ func foreign(x *exchange) bool {
 // ids returns what the request names in its path, filters and body; some are empty.
 func (x *exchange) ids() []string {
 	body := x.sent()
-	return []string{x.ID, x.param(profile.ParamTest), x.param(profile.ParamParentCampaign), x.param(profile.ParamResourceIDs),
+	return []string{x.ID, x.param(profile.ParamTest), x.param(profile.ParamParentCampaign), x.param(profile.ParamParentCampaignNot), x.param(profile.ParamResourceIDs),
 		textOf(body, "id"), textOf(body, "subsequence_id"), textOf(body, "source_workspace_id"), textOf(body, "destination_workspace_id")}
 }
 

@@ -99,7 +99,7 @@ func styled(order func(a, b string) int, respell func(token string) string) verb
 		}
 		return respell(string(encode(value)))
 	}
-	return encoded(func(_ string, value any) []byte { return []byte(write(value)) })
+	return encoded(func(value any) []byte { return []byte(write(value)) })
 }
 
 func descending(a, b string) int { return strings.Compare(b, a) }

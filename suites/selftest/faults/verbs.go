@@ -90,12 +90,7 @@ func header(name, value string) verb {
 
 // value changes the decoded body of any answer.
 func value(change func(any) any) verb {
-	return bytesOf(func(body []byte) []byte {
-		if decoded, ok := decode(body); ok {
-			return encode(change(decoded))
-		}
-		return body
-	})
+	return encoded(func(body any) []byte { return encode(change(body)) })
 }
 
 // member changes a member of an object body.
