@@ -158,8 +158,7 @@ func listQuirks() []Quirk {
 		lists("descending", spec.OpenPointDirection, "sorts every list newest first by default", when(paged, newestFirst)),
 		lists("rows-go", unstable, "loses rows during walks, because somebody else deletes them", whileOthers(loseRows),
 			when(namesLost, swapID(func(*exchange) string { return noSuchTest })), on(spec.CreatePlacementTest, served, noteCreated)),
-		lists("rows-come-and-go", unstable, "gains and loses rows during walks, because somebody else changes them", whileOthers(addGuest),
-			on(spec.GetPlacementTest, always, func(x *exchange) { x.memory.put("asked for "+strings.ToLower(x.ID), true) })),
+		lists("rows-come-and-go", unstable, "gains and loses rows during walks, because somebody else changes them", whileOthers(addGuest)),
 		lists("whole-group", "Workspace group members: nothing limits a sub-workspace's key to its own row", "shows a sub-workspace all members of its group",
 			on(spec.ListGroupMembers, served, func(x *exchange) {
 				if admin, ok := x.Profile.AdminKey(x.home()); ok {
@@ -198,12 +197,12 @@ func loseRows(s *page, reads int) {
 	})
 }
 
-// addGuest shows a row next to one like it. It comes and goes with the number of reads, and
-// goes once somebody asks for it: only the list shows it.
+// addGuest shows a row next to one like it. It comes and goes with the number of reads. Only
+// the list shows it.
 func addGuest(s *page, reads int) {
 	const stay, fewRows = 14, 20
 	whole, visit := s.listFor(s.Operation, s.token()), reads/(actEvery+stay)
-	if reads%(actEvery+stay) < actEvery || len(whole) <= fewRows {
+	if _, gets := spec.MustOperation(s.Operation).Get(); gets || reads%(actEvery+stay) < actEvery || len(whole) <= fewRows {
 		return
 	}
 	host := whole[visit*7%len(whole)].rank
@@ -212,7 +211,7 @@ func addGuest(s *page, reads int) {
 		rank = fmt.Sprintf("%sfff%09x", host[:24], visit)
 	}
 	i := slices.IndexFunc(s.list, func(r row) bool { return r.rank == host })
-	if i < 0 || s.memory.has("asked for "+rank) {
+	if i < 0 {
 		return
 	}
 	guest := maps.Clone(s.list[i].fields)

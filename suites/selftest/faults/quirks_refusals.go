@@ -3,7 +3,6 @@ package faults
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,7 +46,7 @@ func inPause(x *exchange) bool {
 func refusalQuirks() []Quirk {
 	const foreignThings = "refusal of another workspace's resources"
 	const sizes = "not mentioned: the size of a request" // no request of the suites is that long
-	quirks := []Quirk{
+	return slices.Concat([]Quirk{
 		quirk("errors/other-texts", spec.OpenPointMessages, "message", "writes error messages in other languages",
 			when(failed, member("message", constant("¡Operación no disponible! 操作不可用 🚫")))),
 		quirk("errors/long-texts", spec.OpenPointMessages, "message", "writes very long error messages",
@@ -60,33 +59,28 @@ func refusalQuirks() []Quirk {
 			when(func(x *exchange) bool { return len(fmt.Sprint(x.Header)) > 2<<10 }, refuse(431))),
 		quirk("bounds/long-body", sizes, "sizes, create", "refuses bodies of more than 16 kB with 413",
 			when(func(x *exchange) bool { return len(x.Body) > 16<<10 }, refuse(413))),
-	}
-	// Refusals of which the specification does not define status and body. Conforming servers
-	// may refuse with other statuses; then the quirk has no effect.
-	for _, r := range []struct {
-		id, allowed, touches, doc string
-		when                      occasion
-		usual, others             string // statuses, with the form of the body
-	}{
-		{"invalid", spec.OpenPointInvalidRequest, "refusal of invalid requests", "refuses invalid requests",
-			status(400, 405, 409, 413, 415, 422), "400 ", "403, 404, 409, 415, 422, 400 html, 400 text, 400 empty, 400 array, 404 html"},
-		{"permission", spec.OpenPointPermission, "refusal for lack of permission", "refuses keys without permission",
-			status(403), "403 ", "400, 401, 402, 404, 409, 403 html, 403 text, 403 empty, 403 array, 401 html"},
-		{"foreign", spec.OpenPointForeignID, foreignThings, "refuses references to another workspace's resources",
-			all(foreign, status(403, 404)), "403 ", "400, 403, 410, 422, 403 html"},
-		{"unknown-in-body", spec.OpenPointUnknownInBody, foreignThings, "refuses a body that names what does not exist",
-			all(sends("subsequence_id", isText), status(404)), "", "400, 403, 410, 422"},
-	} {
-		for other := range strings.SplitSeq(r.others, ", ") {
-			number, form, _ := strings.Cut(other, " ")
-			code, _ := strconv.Atoi(number)
-			answer := refusal(code)
-			if f, ok := refusalForms[form]; ok {
-				answer = plain(code, f.mediaType, f.body)
-			}
-			quirks = append(quirks, quirk("errors/"+r.id+"-"+slug(strings.TrimPrefix(other, r.usual)), r.allowed, r.touches, r.doc+" with "+other,
-				when(r.when, reply(answer))))
+	},
+		refusedWith("invalid", spec.OpenPointInvalidRequest, "refusal of invalid requests", "refuses invalid requests",
+			status(400, 405, 409, 413, 415, 422), "400 ", "403, 404, 409, 415, 422, 400 html, 400 text, 400 empty, 400 array, 404 html"),
+		refusedWith("permission", spec.OpenPointPermission, "refusal for lack of permission", "refuses keys without permission",
+			status(403), "403 ", "400, 401, 402, 404, 409, 403 html, 403 text, 403 empty, 403 array, 401 html"),
+		refusedWith("foreign", spec.OpenPointForeignID, foreignThings, "refuses references to another workspace's resources",
+			all(foreign, status(403, 404)), "403 ", "400, 403, 410, 422, 403 html"),
+		refusedWith("unknown-in-body", spec.OpenPointUnknownInBody, foreignThings, "refuses a body that names what does not exist",
+			all(sends("subsequence_id", isText), status(404)), "", "400, 403, 410, 422"))
+}
+
+// refusedWith refuses with other statuses, and bodies of a form, than the usual. The
+// specification does not define them. Conforming servers may refuse with other statuses; then
+// the quirk has no effect.
+func refusedWith(id, allowed, touches, doc string, o occasion, usual, others string) (quirks []Quirk) {
+	for other := range strings.SplitSeq(others, ", ") {
+		number, form, _ := strings.Cut(other, " ")
+		answer := refusal(int(asFloat(number)))
+		if f, ok := refusalForms[form]; ok {
+			answer = plain(answer.Status, f.mediaType, f.body)
 		}
+		quirks = append(quirks, quirk("errors/"+id+"-"+slug(strings.TrimPrefix(other, usual)), allowed, touches, doc+" with "+other, when(o, reply(answer))))
 	}
 	return quirks
 }

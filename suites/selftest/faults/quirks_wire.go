@@ -39,7 +39,7 @@ func wireQuirks() []Quirk {
 			header("X-RateLimit-Remaining", "0"),
 			header("Deprecation", "true"))),
 		// The following change the body before it is coded.
-		wire("pretty", anyJSON, "layout", "prints JSON with line breaks and tabs", bytesOf(indented)),
+		wire("pretty", anyJSON, "layout", "prints JSON with line breaks and tabs", encoded(func(value any) []byte { return must(json.MarshalIndent(value, "", "\t")) })),
 		wire("white-space", anyJSON, "layout", "sends white space before and after every body",
 			bytesOf(func(body []byte) []byte { return fmt.Appendf(nil, "\r\n\t  %s \n\n", body) })),
 		wire("key-order", anyJSON, "spelling", "writes the members of objects in reverse order", styled(descending, strings.Clone)),
@@ -69,14 +69,6 @@ func zipped(body []byte) []byte {
 	w := gzip.NewWriter(&b)
 	_, _ = w.Write(body) // a buffer takes everything
 	_ = w.Close()
-	return b.Bytes()
-}
-
-func indented(body []byte) []byte {
-	var b bytes.Buffer
-	if json.Indent(&b, body, "", "\t") != nil {
-		return body
-	}
 	return b.Bytes()
 }
 

@@ -185,6 +185,8 @@ func looseValues() []rule {
 func parsed(object string) map[string]any { return decodedOrNil([]byte(object)).(map[string]any) }
 
 func deletionQuirks() []Quirk {
+	test, ofTests := withoutOptional(placementTest, deletes, " on *.delete")
+	subsequence, ofSubsequences := withoutOptional("Subsequence", deletes, " on *.delete")
 	return []Quirk{
 		quirk("delete/status-changes", "States and transitions: transitions are not shown", "delete", "shows the deleted resource as stopped",
 			when(deletes, rows(eachRow, func(_ *exchange, row map[string]any) {
@@ -194,9 +196,7 @@ func deletionQuirks() []Quirk {
 				}
 			}))),
 		quirk("delete/brief", spec.OpenPointOmittedFields, "delete", "answers a deletion with only the mandatory fields of the resource",
-			when(deletes, rows(eachRow, func(x *exchange, row map[string]any) {
-				maps.DeleteFunc(row, func(name string, _ any) bool { return !isMandatory(spec.MustOperation(x.Operation).Resource, name) })
-			}))).but(unshown()...),
+			test, subsequence).but(append(ofTests, ofSubsequences...)...),
 		quirk("delete/body-refused", "Endpoints / Inbox placement tests: request body null or absent", "delete, refusal of invalid requests", "refuses a deletion with a body",
 			instead(all(deletes, hasBody, func(x *exchange) bool { return string(x.Body) != "null" }), refuse(400))),
 	}
@@ -204,22 +204,6 @@ func deletionQuirks() []Quirk {
 
 func deletes(x *exchange) bool { return x.Method == http.MethodDelete }
 func creates(x *exchange) bool { return x.Operation == spec.CreatePlacementTest }
-
-// isMandatory reports whether a resource must have the field.
-func isMandatory(resource, name string) bool {
-	f, _ := spec.FindField(resource + "." + name)
-	return f.Required
-}
-
-// unshown returns what is required of optional fields in answers to deletions, as patterns.
-func unshown() (patterns []string) {
-	for _, f := range spec.Fields() {
-		if name, _, _ := strings.Cut(f.Path, "."); !isMandatory(f.Resource, name) {
-			patterns = append(patterns, f.Requirement("*")+" on *.delete")
-		}
-	}
-	return patterns
-}
 
 func accountQuirks() []Quirk {
 	moves := func(id, allowed, doc string, o occasion, v verb) Quirk {
@@ -241,16 +225,10 @@ func accountQuirks() []Quirk {
 }
 
 // knownAccounts returns those of the accounts of a move that the profile names.
-func (x *exchange) knownAccounts() (known []any) {
+func (x *exchange) knownAccounts() []any {
 	named, _ := x.sent()["emails"].([]any)
-	for _, w := range x.Profile.Workspaces {
-		for _, account := range w.Accounts {
-			if slices.Contains(named, any(account)) {
-				known = append(known, account)
-			}
-		}
-	}
-	return known
+	own := x.things(true)
+	return slices.DeleteFunc(named, func(account any) bool { return !slices.Contains(own, fmt.Sprint(account)) })
 }
 
 func movesUnknown(x *exchange) bool { return len(x.knownAccounts()) == 0 }

@@ -215,15 +215,6 @@ func inPassing(x *exchange) {
 // delay waits before the answer, as a target may; nothing waits for it to synchronise.
 func delay(d time.Duration) verb { return func(*exchange) { time.Sleep(d) } }
 
-// remember keeps something of a 200 answer under a name.
-func remember(name func(x *exchange) string, what func(x *exchange) any) verb {
-	return func(x *exchange) {
-		if x.served() {
-			x.memory.put(name(x), what(x))
-		}
-	}
-}
-
 // Requests and bodies.
 
 // fullKey returns a key with full access to the operation: an admin workspace's for
