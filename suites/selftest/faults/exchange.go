@@ -173,8 +173,6 @@ type memory struct {
 
 	reading sync.Mutex
 	lists   map[string][]row // whole lists, until a request may have changed something
-
-	rewritten bodies
 }
 
 func (m *memory) put(name string, value any) { m.update(name, func(any) any { return value }) }

@@ -309,6 +309,9 @@ func (p pager) cursor(s *page) (cursor string) {
 	case p.anchored:
 		last := s.list[s.next-1]
 		at.after, cursor = last.rank, last.cursor(s.Operation)
+		if p.form != nil {
+			cursor = p.form(hashed(last.rank))
+		}
 	case p.form != nil:
 		cursor = p.form(s.mark*mostRows + s.next)
 	case isTimed(s.Operation):

@@ -31,23 +31,20 @@ func instead(o occasion, v verb) rule { return when(all(validKey, o), v) }
 // Groups divides the quirks by the seed into groups of size quirks or fewer. No two quirks of
 // a group touch the same thing. Each group is in the order of the quirks.
 func Groups(seed uint64, quirks []Quirk, size int) [][]Quirk {
-	rng := rand.New(rand.NewPCG(seed, uint64(len(quirks))))
-	var places [][]int // in each group
-	for _, i := range rng.Perm(len(quirks)) {
-		group := slices.IndexFunc(places, func(others []int) bool {
-			return len(others) < size && !slices.ContainsFunc(others, func(j int) bool { return quirks[i].touchesWhat(quirks[j]) })
+	var groups [][]Quirk
+	place := make([]int, len(quirks)) // the group of each quirk
+	for _, i := range rand.New(rand.NewPCG(seed, uint64(len(quirks)))).Perm(len(quirks)) {
+		place[i] = slices.IndexFunc(groups, func(others []Quirk) bool {
+			return len(others) < size && !slices.ContainsFunc(others, quirks[i].touchesWhat)
 		})
-		if group < 0 {
-			group, places = len(places), append(places, nil)
+		if place[i] < 0 {
+			place[i], groups = len(groups), append(groups, nil)
 		}
-		places[group] = append(places[group], i)
+		groups[place[i]] = append(groups[place[i]], quirks[i])
 	}
-	groups := make([][]Quirk, len(places))
-	for g, members := range places {
-		slices.Sort(members)
-		for _, i := range members {
-			groups[g] = append(groups[g], quirks[i])
-		}
+	clear(groups)
+	for i, q := range quirks {
+		groups[place[i]] = append(groups[place[i]], q)
 	}
 	return groups
 }

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
@@ -15,7 +15,7 @@ import (
 func fieldQuirks() []Quirk {
 	return []Quirk{
 		quirk("fields/extra", spec.OpenPointExtraFields, "extra fields", "adds undocumented fields to every object, including errors and pages",
-			when(always, encoded(func(_ string, value any) []byte { return encode(withExtra("", value)) }))),
+			when(always, encoded(func(value any) []byte { return []byte(extraFields.Replace(string(encode(value)))) }))),
 		quirk("fields/same-names", spec.OpenPointSameNames, "extra fields", "repeats a member of the first object, also in errors and pages",
 			when(always, bytesOf(func(body []byte) []byte {
 				return bytes.Replace(body, []byte(`{"`), []byte(`{"_note":"a","_note":"b","`), 1)
@@ -31,7 +31,7 @@ func fieldQuirks() []Quirk {
 			when(all(paged, served), then(member("total", constant(5)), member("has_more", constant(true)), member("prev_starting_after", toNull)))),
 		quirk("fields/retries-of-failures-only", "Events, rule 2: it explains the fields for an attempt that failed", "retries",
 			"shows will_retry, retry_count and retry_group_id only if an attempt of the delivery failed",
-			resources("WebhookEvent", func(_ string, row map[string]any) {
+			resources("WebhookEvent", func(row map[string]any) {
 				if row["success"] == true && !isRetry(row) { // a retry shares the group of the failed attempt
 					for _, field := range spec.RetryFields {
 						delete(row, field)
@@ -39,19 +39,16 @@ func fieldQuirks() []Quirk {
 				}
 			})),
 		quirk("fields/success-retried", spec.OpenPointSuccessRetried, "retries", "shows will_retry as true for attempts that succeeded",
-			resources("WebhookEvent", func(_ string, row map[string]any) {
+			resources("WebhookEvent", func(row map[string]any) {
 				if row["success"] == true {
 					row["will_retry"] = true
 				}
 			})),
 		quirk("fields/retried-elsewhere", spec.OpenPointRetryURL, "retries, rows, cursor", "retries at the URL that the subscriber has now",
-			on(spec.ListWebhookEvents, has(profile.ParamSearch), serve(pager{anchored: true, hidden: []string{profile.ParamSearch}, before: func(s *page) {
-				term := s.param(profile.ParamSearch)
-				s.list = slices.DeleteFunc(s.list, func(r row) bool {
-					return term != "" && r.text("webhook_url") != term && r.text("lead_email") != term
-				})
-			}})),
-			resources("WebhookEvent", func(_ string, row map[string]any) {
+			on(spec.ListWebhookEvents, searches, finding(func(r row, term string) bool {
+				return r.text("webhook_url") == term || r.text("lead_email") == term
+			})),
+			resources("WebhookEvent", func(row map[string]any) {
 				if isRetry(row) {
 					row["webhook_url"] = textOf(row, "webhook_url") + "/moved"
 				}
@@ -75,44 +72,37 @@ func isRetry(row map[string]any) bool {
 	return row["retry_count"] != nil && row["retry_count"] != json.Number("0")
 }
 
-// withExtra adds a field to every object in a value, unless its keys are documented (days) or
+// extraFields adds a field to every object in JSON, unless its keys are documented (days) or
 // free (payload).
-func withExtra(under string, value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for name, member := range value {
-			withExtra(name, member)
-		}
-		if under != "days" && under != "payload" {
-			value["undocumented"] = map[string]any{"a/b~c": []any{1, nil, "ü"}, "": false}
-		}
-	case []any:
-		for _, item := range value {
-			withExtra(under, item)
-		}
-	}
-	return value
-}
+var extraFields = strings.NewReplacer(`days":{"`, `days":{"`, `payload":{"`, `payload":{"`,
+	`{"`, `{"undocumented":{"a/b~c":[1,null,"ü"],"":false},"`)
 
 // sparse omits every optional field of a resource, but for those that another sentence
-// requires. A field that is never shown cannot be judged.
+// requires.
 func sparse(resource, name string, keep ...string) Quirk {
-	var omitted, unassessed []string
+	bare, unassessed := withoutOptional(resource, always, "", keep...)
+	return quirk("fields/sparse-"+slug(name), spec.OpenPointOmittedFields, "fields of "+name+", texts of rows", "shows only the mandatory fields of "+name,
+		bare).but(unassessed...)
+}
+
+// withoutOptional omits the optional fields of a resource. A field that is never shown there
+// cannot be judged.
+func withoutOptional(resource string, o occasion, there string, keep ...string) (bare rule, unassessed []string) {
+	var omitted []string
 	for _, f := range spec.Fields() {
 		if f.Resource == resource && !f.Required && !slices.Contains(keep, f.Path) && !slices.Contains([]string{".ITEM", ".ENTRY"}, path.Ext(f.Path)) {
 			omitted = append(omitted, f.Path)
-			unassessed = append(unassessed, f.Requirement("*"), spec.FieldRequirement(resource, f.Path+".*", "*"))
+			unassessed = append(unassessed, f.Requirement("*")+there, spec.FieldRequirement(resource, f.Path+".*", "*")+there)
 		}
 	}
-	return quirk("fields/sparse-"+slug(name), spec.OpenPointOmittedFields, "fields of "+name+", texts of rows", "shows only the mandatory fields of "+name,
-		resources(resource, func(_ string, row map[string]any) {
-			for _, path := range omitted {
-				damage(row, path, leftOut)
-			}
-			omitNulls("", row)
-		})).but(unassessed...)
+	return when(all(o, shows(resource)), rows(eachRow, func(_ *exchange, row map[string]any) {
+		for _, path := range omitted {
+			damage(row, path, leftOut)
+		}
+		omitNulls(row)
+	})), unassessed
 }
 
-func omitNulls(_ string, row map[string]any) {
+func omitNulls(row map[string]any) {
 	maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
 }

@@ -25,7 +25,11 @@ func lateQuirks() []Quirk {
 			on(spec.GetPlacementTest, hiddenID, refuse(404))),
 		quirk("late/recipients", "Resources and their fields: nothing says when the recipients of a test are known", "when changes show, create, delete",
 			"shows the recipients of a created test only in the response to its deletion",
-			when(not(deletes), hideRecipients), on(spec.CreatePlacementTest, served, noteCreated),
+			when(not(deletes), rows(eachRow, func(x *exchange, row map[string]any) {
+				if x.memory.has("changed " + textOf(row, "id")) {
+					row["recipients"] = []any{}
+				}
+			})), on(spec.CreatePlacementTest, served, noteCreated),
 		).but("SHAPE-INBOX_PLACEMENT_TEST-RECIPIENTS.ITEM-* on inbox-placement-tests.create"),
 		late("found-now-and-then", "finds a created test by its id at every second request for a while",
 			on(spec.GetPlacementTest, all(hiddenID, func(x *exchange) bool { return x.memory.count("gets")%2 == 0 }), refuse(404))),
@@ -59,13 +63,6 @@ func hiddenID(x *exchange) bool                      { return hiddenFor(x, x.ID)
 func hiddenRow(x *exchange, row map[string]any) bool { return hiddenFor(x, textOf(row, "id")) }
 func noteCreated(x *exchange)                        { x.note(textOf(x.body(), "id")) }
 
-// hideRecipients hides the recipients of the tests that were created.
-var hideRecipients = rows(eachRow, func(x *exchange, row map[string]any) {
-	if x.memory.has("changed " + textOf(row, "id")) {
-		row["recipients"] = []any{}
-	}
-})
-
 // uncounted is a request with a key whose requests need not reach the target.
 func uncounted(x *exchange) bool { return validKey(x) && !asks(dataset.Limited)(x) }
 
@@ -97,30 +94,21 @@ func deleteLater(x *exchange) {
 	if shown, ok := x.ask(x.redirected(spec.GetPlacementTest, x.ID).withToken(x.key(key.Workspace))); ok {
 		if !hiddenFor(x, "deletion "+x.ID) {
 			x.note("deletion " + x.ID)
-			x.postpone(x.Request)
+			x.memory.add("deletions", x.Request)
 		}
 		x.reply(shown)
 	}
 }
 
-func (x *exchange) postpone(deletion Request) {
-	x.memory.update("deletions", func(value any) any {
-		waiting, _ := value.([]Request)
-		return append(waiting, deletion)
-	})
-}
-
 func deleteDue(x *exchange) {
-	value, _ := x.memory.take("deletions")
-	waiting, _ := value.([]Request)
-	for _, deletion := range waiting {
-		if hiddenFor(x, "deletion "+deletion.ID) {
-			x.postpone(deletion)
+	for _, deletion := range x.memory.all("deletions") {
+		r := deletion.(Request)
+		if hiddenFor(x, "deletion "+r.ID) || x.memory.has("done "+r.ID) {
 			continue
 		}
-		deletion.ctx = x.ctx // its own has ended
-		if answer, err := x.next(deletion); err != nil || answer.Status == 429 {
-			x.postpone(deletion)
+		r.ctx = x.ctx // its own has ended
+		if answer, err := x.next(r); err == nil && answer.Status != 429 {
+			x.memory.put("done "+r.ID, true)
 		}
 	}
 }

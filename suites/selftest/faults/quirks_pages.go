@@ -20,12 +20,7 @@ func pageQuirks() []Quirk {
 
 func limitQuirks() []Quirk {
 	limits := func(id, allowed, doc string, change func(limit string) string) Quirk {
-		return quirk("pages/"+id, allowed, "limit", doc, when(paged, func(x *exchange) {
-			limit := change(x.Query.Get("limit"))
-			if setParam("limit", limit)(x); limit == "" {
-				dropParam("limit")(x)
-			}
-		}))
+		return quirk("pages/"+id, allowed, "limit", doc, when(paged, changeParam("limit", change)))
 	}
 	short := func(id, doc string, size func(n int) int) Quirk {
 		return limits(id, spec.OpenPointShortPages, doc, func(limit string) string {
@@ -42,13 +37,11 @@ func limitQuirks() []Quirk {
 	return []Quirk{
 		unasked("1"), unasked("7"), unasked("100"),
 		limits("limit-clamped", spec.OpenPointLimitRange, "clamps an out-of-range limit", func(limit string) string {
-			if sizeOf(limit) > 0 {
+			if limit == "" {
 				return limit
 			}
-			if limit == "0" || strings.HasPrefix(limit, "-") {
-				return "1"
-			}
-			return largestPage
+			n, _ := strconv.Atoi(limit) // the nearest number, or 0
+			return strconv.Itoa(max(1, min(n, 100)))
 		}),
 		limits("limit-ignored", spec.OpenPointLimitRange, "ignores an out-of-range limit", func(limit string) string {
 			if sizeOf(limit) == 0 {
@@ -62,6 +55,17 @@ func limitQuirks() []Quirk {
 	}
 }
 
+// changeParam changes a parameter of the query; "" drops it.
+func changeParam(key string, change func(value string) string) verb {
+	return func(x *exchange) {
+		if value := change(x.param(key)); value != "" {
+			setParam(key, value)(x)
+		} else {
+			dropParam(key)(x)
+		}
+	}
+}
+
 func cursorQuirks() []Quirk {
 	cursors := func(id, allowed, doc string, r rule) Quirk { return quirk("pages/"+id, allowed, "cursor", doc, r) }
 	last := func(id, doc string, cursor any) Quirk {
@@ -69,14 +73,15 @@ func cursorQuirks() []Quirk {
 			when(all(paged, served, noCursor), member("next_starting_after", constant(cursor))))
 	}
 	kind := func(id, doc string, write cursorForm) Quirk {
-		return cursors("cursor-"+id, spec.OpenPointCursorKind, doc, when(func(x *exchange) bool { return paged(x) && !isTimed(x.Operation) }, cursorsAs(write)))
+		return quirk("pages/cursor-"+id, spec.OpenPointCursorKind, "rows, cursor", doc,
+			when(func(x *exchange) bool { return paged(x) && !isTimed(x.Operation) }, serve(pager{anchored: true, form: write})))
 	}
 	deleted := func(id, doc string, code int, inner ...rule) Quirk {
 		return quirk("pages/deleted-cursor-"+id, spec.OpenPointDeletedCursor, "cursor, rows, when changes show, delete", "refuses a cursor whose row was deleted"+doc,
 			append([]rule{
 				when(all(paged, served, atDeleted), refuse(code)),
 				when(all(paged, served), noteLastRow),
-				when(deletes, remember(func(x *exchange) string { return "deleted " + x.ID }, func(*exchange) any { return true })),
+				when(all(deletes, served), func(x *exchange) { x.memory.put("deleted "+x.ID, true) }),
 			}, inner...)...)
 	}
 	return []Quirk{
@@ -121,20 +126,6 @@ func atDeleted(x *exchange) bool {
 	return ok && x.memory.has("deleted "+id.(string))
 }
 
-// cursorsAs replaces the target's cursors.
-func cursorsAs(write cursorForm) verb {
-	return func(x *exchange) {
-		if original, ok := x.memory.get(x.Operation + x.param(profile.ParamStartingAfter)); ok {
-			setParam(profile.ParamStartingAfter, original.(string))(x)
-		}
-		if cursor := textOf(x.body(), "next_starting_after"); cursor != "" {
-			ours := write(hashed(x.Operation + cursor))
-			x.memory.put(x.Operation+ours, cursor)
-			member("next_starting_after", constant(ours))(x)
-		}
-	}
-}
-
 // endEmpty adds an empty page after the last, which may lead to itself.
 func endEmpty(toItself bool) verb {
 	return func(x *exchange) {
@@ -167,8 +158,7 @@ func listQuirks() []Quirk {
 		lists("descending", spec.OpenPointDirection, "sorts every list newest first by default", when(paged, newestFirst)),
 		lists("rows-go", unstable, "loses rows during walks, because somebody else deletes them", whileOthers(loseRows),
 			when(namesLost, swapID(func(*exchange) string { return noSuchTest })), on(spec.CreatePlacementTest, served, noteCreated)),
-		lists("rows-come-and-go", unstable, "gains and loses rows during walks, because somebody else changes them", whileOthers(addGuest),
-			on(spec.GetPlacementTest, always, func(x *exchange) { x.memory.put("asked for "+strings.ToLower(x.ID), true) })),
+		lists("rows-come-and-go", unstable, "gains and loses rows during walks, because somebody else changes them", whileOthers(addGuest)),
 		lists("whole-group", "Workspace group members: nothing limits a sub-workspace's key to its own row", "shows a sub-workspace all members of its group",
 			on(spec.ListGroupMembers, served, func(x *exchange) {
 				if admin, ok := x.Profile.AdminKey(x.home()); ok {
@@ -202,23 +192,17 @@ func namesLost(x *exchange) bool {
 }
 
 func loseRows(s *page, reads int) {
-	lost := func(r row) bool { return isLost(s.exchange, r.rank, reads) }
-	if n, oldest := reads/actEvery, "oldest "+s.home().ID; s.Operation == spec.ListWebhookEvents { // a log loses its oldest attempts
-		if n < len(s.list)/2 && !filtered(s.exchange) {
-			s.memory.put(oldest, s.list[n].rank)
-		}
-		first, _ := s.memory.get(oldest)
-		lost = func(r row) bool { return first != nil && r.rank < first.(string) }
-	}
-	s.list = slices.DeleteFunc(s.list, lost)
+	s.list = slices.DeleteFunc(s.list, func(r row) bool {
+		return isLost(s.exchange, cmp.Or(r.text("retry_group_id"), r.rank), reads) // all attempts of a delivery
+	})
 }
 
-// addGuest shows a row next to one like it. It comes and goes with the number of reads, and
-// goes once somebody asks for it: only the list shows it.
+// addGuest shows a row next to one like it. It comes and goes with the number of reads. Only
+// the list shows it.
 func addGuest(s *page, reads int) {
 	const stay, fewRows = 14, 20
 	whole, visit := s.listFor(s.Operation, s.token()), reads/(actEvery+stay)
-	if reads%(actEvery+stay) < actEvery || len(whole) <= fewRows {
+	if _, gets := spec.MustOperation(s.Operation).Get(); gets || reads%(actEvery+stay) < actEvery || len(whole) <= fewRows {
 		return
 	}
 	host := whole[visit*7%len(whole)].rank
@@ -227,7 +211,7 @@ func addGuest(s *page, reads int) {
 		rank = fmt.Sprintf("%sfff%09x", host[:24], visit)
 	}
 	i := slices.IndexFunc(s.list, func(r row) bool { return r.rank == host })
-	if i < 0 || s.memory.has("asked for "+rank) {
+	if i < 0 {
 		return
 	}
 	guest := maps.Clone(s.list[i].fields)

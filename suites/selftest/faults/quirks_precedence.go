@@ -21,7 +21,7 @@ func precedenceQuirks() []Quirk {
 			on(anyPath, either(unknownPath, malformedID), refuse(404))),
 		// A deletion over the limit names nothing that exists, because the data must last.
 		quirk("precedence/existence-first", allowed, "precedence", "answers 404 to a missing resource before it checks plan, limit and permission",
-			when(all(status(402, 403, 429), namesMissing), refuse(404))).but("RATE-429 on *.delete", "ERROR-429-* on *.delete"),
+			when(all(status(402, 403, 429), namesMissing), refuse(404))).but("RATE-429 on *.delete", "ERROR-429-* on *.delete", "RATE-NO-EFFECT on inbox-placement-tests.delete"),
 	}
 }
 
@@ -32,19 +32,14 @@ func malformedID(x *exchange) bool {
 	return ok && op.HasPathID() && !isUUID(x.ID)
 }
 
-// neededMembers lists the members that the specification requires, or without which the
-// request has no meaning.
-var neededMembers = map[string][]string{
-	spec.AddCampaignVariables: {"variables"},
-	spec.MoveLead:             {"id", "subsequence_id"},
-	spec.MoveAccounts:         {"emails", "source_workspace_id", "destination_workspace_id"},
-	spec.CreatePlacementTest:  spec.CreateRequired,
-}
-
 // wellFormed is a request whose id and body have the documented form, whatever their values.
 func wellFormed(x *exchange) bool {
-	body := x.sent()
-	return !malformedID(x) && !slices.ContainsFunc(neededMembers[x.Operation], func(name string) bool { return body[name] == nil })
+	op, body := spec.MustOperation(x.Operation), x.sent()
+	needed := op.Required
+	if x.Operation == spec.MoveLead { // has no meaning without them
+		needed = op.Optional
+	}
+	return !malformedID(x) && !slices.ContainsFunc(needed, func(name string) bool { return body[name] == nil })
 }
 
 // namesMissing is a request for what does not exist in the profile of the key's workspace nor, if

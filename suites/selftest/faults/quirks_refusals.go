@@ -3,7 +3,6 @@ package faults
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,14 +13,14 @@ import (
 // throttleQuirks answer 429 without a stated limit. Requests without a valid key still get
 // 401.
 func throttleQuirks() []Quirk {
-	throttle := func(id, allowed, doc string, o occasion, v verb) Quirk {
-		return quirk("throttle/"+id, allowed, "throttle", doc, instead(o, then(refuse(429), v)))
+	throttle := func(id, allowed, doc string, o occasion, more ...verb) Quirk {
+		return quirk("throttle/"+id, allowed, "throttle", doc, instead(o, then(refuse(429), then(more...))))
 	}
 	nowAndThen := counted(func(n int) bool { return n%700 == 350 })
 	return []Quirk{
-		throttle("now-and-then", spec.OpenPointRateLimit, "answers 429 occasionally", nowAndThen, then()),
+		throttle("now-and-then", spec.OpenPointRateLimit, "answers 429 occasionally", nowAndThen),
 		throttle("in-a-row", spec.OpenPointRateLimit, "answers 429 twice to the same request occasionally",
-			counted(func(n int) bool { return n%1500 == 700 || n%1500 == 701 }), then()),
+			counted(func(n int) bool { return n%1500 == 700 || n%1500 == 701 })),
 		throttle("retry-after", spec.OpenPointRetryAfter, "answers 429 with a Retry-After of one second",
 			counted(func(n int) bool { return n == 1000 }), header("Retry-After", "1")),
 		throttle("odd-retry-after", spec.OpenPointRetryAfter, "answers 429 occasionally with a meaningless Retry-After", nowAndThen,
@@ -29,7 +28,7 @@ func throttleQuirks() []Quirk {
 				odd := []string{"0", "soon", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "0.5"}
 				header("Retry-After", odd[x.memory.count("refusals")%len(odd)])(x)
 			}),
-		throttle("low-limit", spec.OpenPointRateLimit, "pauses each workspace briefly after 800 requests", inPause, then()),
+		throttle("low-limit", spec.OpenPointRateLimit, "pauses each workspace briefly after 800 requests", inPause),
 	}
 }
 
@@ -47,7 +46,7 @@ func inPause(x *exchange) bool {
 func refusalQuirks() []Quirk {
 	const foreignThings = "refusal of another workspace's resources"
 	const sizes = "not mentioned: the size of a request" // no request of the suites is that long
-	quirks := []Quirk{
+	return slices.Concat([]Quirk{
 		quirk("errors/other-texts", spec.OpenPointMessages, "message", "writes error messages in other languages",
 			when(failed, member("message", constant("¡Operación no disponible! 操作不可用 🚫")))),
 		quirk("errors/long-texts", spec.OpenPointMessages, "message", "writes very long error messages",
@@ -60,33 +59,28 @@ func refusalQuirks() []Quirk {
 			when(func(x *exchange) bool { return len(fmt.Sprint(x.Header)) > 2<<10 }, refuse(431))),
 		quirk("bounds/long-body", sizes, "sizes, create", "refuses bodies of more than 16 kB with 413",
 			when(func(x *exchange) bool { return len(x.Body) > 16<<10 }, refuse(413))),
-	}
-	// Refusals of which the specification does not define status and body. Conforming servers
-	// may refuse with other statuses; then the quirk has no effect.
-	for _, r := range []struct {
-		id, allowed, touches, doc string
-		when                      occasion
-		usual, others             string // statuses, with the form of the body
-	}{
-		{"invalid", spec.OpenPointInvalidRequest, "refusal of invalid requests", "refuses invalid requests",
-			status(400, 405, 409, 413, 415, 422), "400 ", "403, 404, 409, 415, 422, 400 html, 400 text, 400 empty, 400 array, 404 html"},
-		{"permission", spec.OpenPointPermission, "refusal for lack of permission", "refuses keys without permission",
-			status(403), "403 ", "400, 401, 402, 404, 409, 403 html, 403 text, 403 empty, 403 array, 401 html"},
-		{"foreign", spec.OpenPointForeignID, foreignThings, "refuses references to another workspace's resources",
-			all(foreign, status(403, 404)), "403 ", "400, 403, 410, 422, 403 html"},
-		{"unknown-in-body", spec.OpenPointUnknownInBody, foreignThings, "refuses a body that names what does not exist",
-			all(sends("subsequence_id", isText), status(404)), "", "400, 403, 410, 422"},
-	} {
-		for other := range strings.SplitSeq(r.others, ", ") {
-			number, form, _ := strings.Cut(other, " ")
-			code, _ := strconv.Atoi(number)
-			answer := refusal(code)
-			if f, ok := refusalForms[form]; ok {
-				answer = plain(code, f.mediaType, f.body)
-			}
-			quirks = append(quirks, quirk("errors/"+r.id+"-"+slug(strings.TrimPrefix(other, r.usual)), r.allowed, r.touches, r.doc+" with "+other,
-				when(r.when, reply(answer))))
+	},
+		refusedWith("invalid", spec.OpenPointInvalidRequest, "refusal of invalid requests", "refuses invalid requests",
+			status(400, 405, 409, 413, 415, 422), "400 ", "403, 404, 409, 415, 422, 400 html, 400 text, 400 empty, 400 array, 404 html"),
+		refusedWith("permission", spec.OpenPointPermission, "refusal for lack of permission", "refuses keys without permission",
+			status(403), "403 ", "400, 401, 402, 404, 409, 403 html, 403 text, 403 empty, 403 array, 401 html"),
+		refusedWith("foreign", spec.OpenPointForeignID, foreignThings, "refuses references to another workspace's resources",
+			all(foreign, status(403, 404)), "403 ", "400, 403, 410, 422, 403 html"),
+		refusedWith("unknown-in-body", spec.OpenPointUnknownInBody, foreignThings, "refuses a body that names what does not exist",
+			all(sends("subsequence_id", isText), status(404)), "", "400, 403, 410, 422"))
+}
+
+// refusedWith refuses with other statuses, and bodies of a form, than the usual. The
+// specification does not define them. Conforming servers may refuse with other statuses; then
+// the quirk has no effect.
+func refusedWith(id, allowed, touches, doc string, o occasion, usual, others string) (quirks []Quirk) {
+	for other := range strings.SplitSeq(others, ", ") {
+		number, form, _ := strings.Cut(other, " ")
+		answer := refusal(int(asFloat(number)))
+		if f, ok := refusalForms[form]; ok {
+			answer = plain(answer.Status, f.mediaType, f.body)
 		}
+		quirks = append(quirks, quirk("errors/"+id+"-"+slug(strings.TrimPrefix(other, usual)), allowed, touches, doc+" with "+other, when(o, reply(answer))))
 	}
 	return quirks
 }
@@ -108,7 +102,7 @@ func foreign(x *exchange) bool {
 // ids returns what the request names in its path, filters and body; some are empty.
 func (x *exchange) ids() []string {
 	body := x.sent()
-	return []string{x.ID, x.param(profile.ParamTest), x.param(profile.ParamParentCampaign), x.param(profile.ParamResourceIDs),
+	return []string{x.ID, x.param(profile.ParamTest), x.param(profile.ParamParentCampaign), x.param(profile.ParamParentCampaignNot), x.param(profile.ParamResourceIDs),
 		textOf(body, "id"), textOf(body, "subsequence_id"), textOf(body, "source_workspace_id"), textOf(body, "destination_workspace_id")}
 }
 

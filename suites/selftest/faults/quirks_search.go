@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,14 +13,13 @@ import (
 func searchQuirks() []Quirk {
 	search := func(id, doc string, texts func(row) []string, matches func(text, term string) bool) Quirk {
 		return quirk("search/"+id, "Endpoints: which fields a search string matches, and how, is not shown", "rows, cursor, texts of rows", doc,
-			when(searchesNames, serve(pager{anchored: true, hidden: []string{profile.ParamSearch}, before: func(s *page) {
-				s.list = slices.DeleteFunc(s.list, func(r row) bool {
-					return !slices.ContainsFunc(texts(r), func(text string) bool { return matches(text, s.param(profile.ParamSearch)) })
-				})
-			}})))
+			when(all(searches, func(x *exchange) bool { return x.Operation != spec.ListWebhookEvents }), // whose matching is documented
+				finding(func(r row, term string) bool {
+					return slices.ContainsFunc(texts(r), func(text string) bool { return matches(text, term) })
+				})))
 	}
 	contains := func(text, part string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) }
-	excluding := having(profile.ParamParentCampaignNot, func(campaign string) bool { return campaign != "" })
+	excluding := having(profile.ParamParentCampaignNot, notEmpty)
 	return []Quirk{
 		search("any-field", "finds rows by a part of any of their texts", textsOf, contains),
 		search("any-word", "finds rows by any word of the search string", textsOf, func(text, term string) bool {
@@ -31,15 +31,25 @@ func searchQuirks() []Quirk {
 		quirk("search/nothing-reusable", spec.OpenPointReusable, "reusable", "treats no subsequence as reusable",
 			on(spec.ListSubsequences, all(excluding, served), showNothing)),
 		quirk("search/some-reusable", spec.OpenPointReusable, "reusable, rows, cursor", "treats only active subsequences as reusable",
-			on(spec.ListSubsequences, excluding, serve(pager{anchored: true, before: func(s *page) {
-				s.list = slices.DeleteFunc(s.list, func(r row) bool { return !equal(1)(r.fields["status"]) })
-			}}))),
+			on(spec.ListSubsequences, excluding, sifted(func(_ *page, r row) bool { return equal(1)(r.fields["status"]) }))),
 	}
 }
 
-// searchesNames is a search whose matching is not documented.
-func searchesNames(x *exchange) bool {
-	return paged(x) && x.Operation != spec.ListWebhookEvents && x.param(profile.ParamSearch) != ""
+// searches is a request for the rows of a list that match a text.
+var searches = all(paged, having(profile.ParamSearch, notEmpty))
+
+func notEmpty(text string) bool { return text != "" }
+
+// finding serves the rows that the search string finds.
+func finding(finds func(r row, term string) bool) verb {
+	return sifted(func(s *page, r row) bool { return finds(r, s.param(profile.ParamSearch)) }, profile.ParamSearch)
+}
+
+// sifted serves the rows that fit, whatever the hidden parameters select.
+func sifted(fits func(s *page, r row) bool, hidden ...string) verb {
+	return serve(pager{anchored: true, hidden: hidden, before: func(s *page) {
+		s.list = slices.DeleteFunc(s.list, func(r row) bool { return !fits(s, r) })
+	}})
 }
 
 // namesOf returns the names of a row, the first name of a member last.
@@ -48,27 +58,12 @@ func namesOf(r row) []string {
 	return []string{r.text("name"), r.text("label"), r.text("email"), last, first, first + " " + last}
 }
 
-// textsOf returns the texts of a row: of a member those that are documented.
+// textsOf returns the texts of a row in one: of a member those that are documented.
 func textsOf(r row) []string {
 	if r.text("email") != "" {
 		return namesOf(r)
 	}
-	return textsIn(r.fields)
+	return []string{memberNames.ReplaceAllString(string(encode(r.fields)), "")}
 }
 
-// textsIn returns every string in a value.
-func textsIn(value any) (texts []string) {
-	switch value := value.(type) {
-	case string:
-		return []string{value}
-	case map[string]any:
-		for _, member := range value {
-			texts = append(texts, textsIn(member)...)
-		}
-	case []any:
-		for _, item := range value {
-			texts = append(texts, textsIn(item)...)
-		}
-	}
-	return texts
-}
+var memberNames = regexp.MustCompile(`"\w+":`)

@@ -39,7 +39,7 @@ func wireQuirks() []Quirk {
 			header("X-RateLimit-Remaining", "0"),
 			header("Deprecation", "true"))),
 		// The following change the body before it is coded.
-		wire("pretty", anyJSON, "layout", "prints JSON with line breaks and tabs", bytesOf(indented)),
+		wire("pretty", anyJSON, "layout", "prints JSON with line breaks and tabs", encoded(func(value any) []byte { return must(json.MarshalIndent(value, "", "\t")) })),
 		wire("white-space", anyJSON, "layout", "sends white space before and after every body",
 			bytesOf(func(body []byte) []byte { return fmt.Appendf(nil, "\r\n\t  %s \n\n", body) })),
 		wire("key-order", anyJSON, "spelling", "writes the members of objects in reverse order", styled(descending, strings.Clone)),
@@ -72,14 +72,6 @@ func zipped(body []byte) []byte {
 	return b.Bytes()
 }
 
-func indented(body []byte) []byte {
-	var b bytes.Buffer
-	if json.Indent(&b, body, "", "\t") != nil {
-		return body
-	}
-	return b.Bytes()
-}
-
 // styled writes JSON with the members of objects in an order, and respells its other tokens.
 func styled(order func(a, b string) int, respell func(token string) string) verb {
 	var write func(value any) string
@@ -99,7 +91,7 @@ func styled(order func(a, b string) int, respell func(token string) string) verb
 		}
 		return respell(string(encode(value)))
 	}
-	return encoded(func(_ string, value any) []byte { return []byte(write(value)) })
+	return encoded(func(value any) []byte { return []byte(write(value)) })
 }
 
 func descending(a, b string) int { return strings.Compare(b, a) }

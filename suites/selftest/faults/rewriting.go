@@ -2,7 +2,6 @@ package faults
 
 import (
 	"bytes"
-	"sync"
 
 	"github.com/goccy/go-json"
 
@@ -34,57 +33,22 @@ func encode(value any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// encoded writes the JSON of answers in another way, by the operation and the value alone. A
-// fault has one such verb at most.
-func encoded(write func(operation string, value any) []byte) verb {
-	return func(x *exchange) {
-		if x.forward() {
-			x.answer.Body = x.memory.rewritten.of(x.Operation, x.answer.Body, func(body []byte) []byte {
-				if value, ok := decode(body); ok {
-					return write(x.Operation, value)
-				}
-				return body
-			})
+// encoded writes the JSON of answers in another way.
+func encoded(write func(value any) []byte) verb {
+	return bytesOf(func(body []byte) []byte {
+		if value, ok := decode(body); ok {
+			return write(value)
 		}
-	}
+		return body
+	})
 }
 
-// resources changes every resource of a kind, "" for any, in 200 answers, by its operation
-// and its value alone.
-func resources(kind string, change func(operation string, row map[string]any)) rule {
-	return when(all(served, func(x *exchange) bool { return kind == "" || spec.MustOperation(x.Operation).Resource == kind }),
-		encoded(func(operation string, value any) []byte {
-			for _, row := range rowsIn(operation, value) {
-				change(operation, row)
-			}
-			return encode(value)
-		}))
+// resources changes every resource of a kind, "" for any, in 200 answers.
+func resources(kind string, change func(row map[string]any)) rule {
+	return when(shows(kind), rows(eachRow, func(_ *exchange, row map[string]any) { change(row) }))
 }
 
-// bodies rewrites each body once and keeps what became of it: targets answer the same again
-// and again.
-type bodies struct {
-	mu   sync.Mutex
-	made map[string][]byte
-	size int // bytes of all bodies
-}
-
-// mostBodies bounds what is kept of one target, in bytes.
-const mostBodies = 24 << 20
-
-func (b *bodies) of(operation string, body []byte, write func([]byte) []byte) []byte {
-	b.mu.Lock()
-	made, known := b.made[operation+string(body)]
-	b.mu.Unlock()
-	if known {
-		return made
-	}
-	made = write(body)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.size += len(body) + len(made); b.made == nil || b.size > mostBodies {
-		b.made, b.size = map[string][]byte{}, len(body)+len(made)
-	}
-	b.made[operation+string(body)] = made
-	return made
+// shows is a request whose answer shows resources of a kind, "" for any.
+func shows(kind string) occasion {
+	return func(x *exchange) bool { return kind == "" || spec.MustOperation(x.Operation).Resource == kind }
 }

@@ -90,12 +90,7 @@ func header(name, value string) verb {
 
 // value changes the decoded body of any answer.
 func value(change func(any) any) verb {
-	return bytesOf(func(body []byte) []byte {
-		if decoded, ok := decode(body); ok {
-			return encode(change(decoded))
-		}
-		return body
-	})
+	return encoded(func(body any) []byte { return encode(change(body)) })
 }
 
 // member changes a member of an object body.
@@ -217,15 +212,6 @@ func inPassing(x *exchange) {
 
 // delay waits before the answer, as a target may; nothing waits for it to synchronise.
 func delay(d time.Duration) verb { return func(*exchange) { time.Sleep(d) } }
-
-// remember keeps something of a 200 answer under a name.
-func remember(name func(x *exchange) string, what func(x *exchange) any) verb {
-	return func(x *exchange) {
-		if x.served() {
-			x.memory.put(name(x), what(x))
-		}
-	}
-}
 
 // Requests and bodies.
 
