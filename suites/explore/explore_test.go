@@ -102,17 +102,17 @@ func TestNamesThatDiffer_long(t *testing.T) {
 func TestDefects_long(t *testing.T) {
 	for _, id := range []string{
 		"inbox-placement-tests.list/leaves-out-the-last-row-for-two-filters",
-		"workspace-members.list/accepted-shows-all-rows",
+		"workspace-members.list/filters-only-the-first-half-of-the-rows-in-the-filter-accepted",
 		"inbox-placement-tests.delete/answers-410-to-a-get-of-a-deleted-test",
 		"inbox-placement-tests.get/shows-other-recipients-in-a-get",
-		"inbox-placement-tests.create/recipients-taken-in-inbox-placement-tests-list",
+		"inbox-placement-tests.create/accepts-recipients-from-a-body-and-shows-it-in-inbox-placement-tests-list",
 		"leads.move/answers-with-a-different-subsequence-id",
 		"accounts.move/moves-only-the-first-of-several-accounts",
 		"campaigns.add-variables/answers-with-the-campaign-under-a-different-id-if-several-variables-are-added",
 		"workspace-members.list/skips-a-row-between-two-pages-of-50",
 		"workspace-members.list/shows-small-pages-of-a-filter-in-reverse-order",
 		"dfy-email-account-orders.list/shows-pages-of-100-in-reverse-order",
-		"subsequences.list/shows-another-value-on-small-pages",
+		"subsequences.list/shows-another-value-if-the-page-has-one-row",
 	} {
 		t.Run(id, func(t *testing.T) {
 			g := NewWithT(t)

@@ -97,7 +97,7 @@ var isEmpty = like(`^(""|\[\]|\{\})$`)
 func storesAs(path string, change func(any) any) rule {
 	return on(spec.CreatePlacementTest, always, func(x *exchange) {
 		if body := x.sent(); body != nil {
-			spoilField(body, path, change)
+			damage(body, path, change)
 			x.edit().Body = encode(body)
 		}
 	})
