@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -58,12 +57,27 @@ func namesOf(r row) []string {
 	return []string{r.text("name"), r.text("label"), r.text("email"), last, first, first + " " + last}
 }
 
-// textsOf returns the texts of a row in one: of a member those that are documented.
+// textsOf returns the texts of a row: of a member those that are documented.
 func textsOf(r row) []string {
 	if r.text("email") != "" {
 		return namesOf(r)
 	}
-	return []string{memberNames.ReplaceAllString(string(encode(r.fields)), "")}
+	return textsIn(r.fields)
 }
 
-var memberNames = regexp.MustCompile(`"\w+":`)
+// textsIn returns every string in a value.
+func textsIn(value any) (texts []string) {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case map[string]any:
+		for _, member := range value {
+			texts = append(texts, textsIn(member)...)
+		}
+	case []any:
+		for _, item := range value {
+			texts = append(texts, textsIn(item)...)
+		}
+	}
+	return texts
+}
