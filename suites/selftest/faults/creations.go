@@ -176,8 +176,6 @@ var textClasses = []textClass{
 	{"an apostrophe", "'", replacing("'", "''")},
 	{"a backslash", `\`, replacing(`\`, "")},
 	{"an entity", "&amp;", ofText(html.UnescapeString)},
-	{"the tag of a line break", "<br/>", replacing("<br/>", "<br>")},
-	{"a placeholder", "{{", replacing("{{", "{")},
 	{"a plus sign", "+", replacing("+", " ")},
 	{"letters from right to left", "ע", replacing("ע", "?")},
 	{"a character beyond U+FFFF", "🚀", replacing("🚀", "?")},

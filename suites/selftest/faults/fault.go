@@ -15,7 +15,6 @@
 package faults
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -155,7 +154,7 @@ func slug(words string) string {
 func (a *Target) key(role string) string {
 	key, ok := a.Profile.FullKey(role)
 	if !ok {
-		panic(fmt.Sprintf("faults: the profile has no all:all key for the workspace %q", role))
+		panic("faults: the profile has no all:all key for the workspace " + role)
 	}
 	return key.Token
 }

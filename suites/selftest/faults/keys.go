@@ -82,39 +82,25 @@ func revokedKey(x *exchange) bool { return isBearer(x.Request) && showsRevoked(x
 // keyForms are headers with a key, or with its encoding as a user of the scheme Basic. Three
 // dots stand for any text.
 var keyForms = map[string]string{
-	"no-scheme":              "KEY",
-	"no-space":               "BearerKEY",
-	"colon":                  "Bearer:KEY",
-	"colon-and-space":        "Bearer: KEY",
-	"equals-sign":            "Bearer=KEY",
-	"comma":                  "Bearer,KEY",
-	"semicolon":              "Bearer;KEY",
-	"encoded-space":          "Bearer%20KEY",
-	"slash":                  "Bearer/KEY",
-	"header-in-quotes":       `"Bearer KEY"`,
-	"bearer-within":          "XBearer KEY",
-	"scheme-basic":           "Basic KEY",
-	"scheme-token":           "Token KEY",
-	"basic-user":             "Basic USER",
-	"key-in-double-quotes":   `Bearer "KEY"`,
-	"key-in-single-quotes":   "Bearer 'KEY'",
-	"key-in-angle-brackets":  "Bearer <KEY>",
-	"key-in-square-brackets": "Bearer [KEY]",
-	"key-in-parentheses":     "Bearer (KEY)",
-	"key-and-comma":          "Bearer KEY,",
-	"key-and-semicolon":      "Bearer KEY;",
-	"key-and-dot":            "Bearer KEY.",
-	"scheme-twice":           "Bearer Bearer KEY",
-	"two-schemes":            "Bearer Token KEY",
-	"key-after-token":        "Bearer token=KEY",
-	"key-after-name":         "Bearer key=KEY",
-	"prefixed-key":           "Bearer …KEY",
-	"extended-key":           "Bearer KEY…",
-	"key-and-word":           "Bearer KEY …",
-	"first-of-two-keys":      "Bearer KEY, …",
-	"last-of-two-keys":       "Bearer …, Bearer KEY",
-	"null-key":               "Bearer null",
-	"pattern-key":            "Bearer %",
+	"no-scheme":            "KEY",
+	"no-space":             "BearerKEY",
+	"colon":                "Bearer:KEY",
+	"encoded-space":        "Bearer%20KEY",
+	"header-in-quotes":     `"Bearer KEY"`,
+	"bearer-within":        "XBearer KEY",
+	"scheme-basic":         "Basic KEY",
+	"basic-user":           "Basic USER",
+	"key-in-double-quotes": `Bearer "KEY"`,
+	"key-and-comma":        "Bearer KEY,",
+	"scheme-twice":         "Bearer Bearer KEY",
+	"key-after-token":      "Bearer token=KEY",
+	"prefixed-key":         "Bearer …KEY",
+	"extended-key":         "Bearer KEY…",
+	"key-and-word":         "Bearer KEY …",
+	"first-of-two-keys":    "Bearer KEY, …",
+	"last-of-two-keys":     "Bearer …, Bearer KEY",
+	"null-key":             "Bearer null",
+	"pattern-key":          "Bearer %",
 }
 
 // inForm reports whether the header of a request has the form, with that key.
@@ -141,7 +127,7 @@ func credentialDefects() []Defect {
 		someKey := func(x *exchange) bool {
 			return slices.ContainsFunc(x.Profile.Keys, func(k profile.Key) bool { return k.State == profile.KeyActive && fits(x, k.Token) })
 		}
-		defects = append(defects, defect(breaks, spec.ListPhoneNumbers, "accepts another authorization: "+id, when(someKey, allow)))
+		defects = append(defects, defect(breaks, spec.Plain(), "accepts another authorization: "+id, when(someKey, allow)))
 	}
 	for _, name := range []string{"X-Api-Key", "Authentication", "Authorisation", "Token", "Cookie"} {
 		accepts(spec.AuthHeaderMissing, "header "+name, func(x *exchange, key string) bool {

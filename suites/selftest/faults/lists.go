@@ -398,9 +398,6 @@ var (
 
 func limited(limit string) pageSet { return func(s *page) bool { return s.limit == limit } }
 
-// asked are the pages of requests on the occasion.
-func asked(o occasion) pageSet { return func(s *page) bool { return o(s.exchange) } }
-
 func backwards(s *page)    { s.list = reversed(s.list) }
 func withoutLast(s *page)  { s.list = s.list[:max(0, len(s.list)-1)] }
 func skipNext(s *page)     { s.next++ }

@@ -13,7 +13,6 @@ import (
 // than was asked for.
 func moveDefects() []Defect {
 	return slices.Concat(moveMistakes.on("", altered("Campaign"), altered("Lead"), altered("Subsequence")), accountDefects(),
-		onEach(spec.VariablesCampaign, "also removes the last order", vanish(spec.ListDFYOrders)...),
 		onEach(spec.LeadMoveSubsequence, "also removes the last label", vanish(spec.ListLeadLabels)...))
 }
 

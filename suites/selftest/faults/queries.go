@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -38,21 +39,18 @@ func queryDefects() []Defect {
 	return defects
 }
 
-// tellingFields is a field of each list's rows that no filter and no rule between fields uses.
-var tellingFields = map[string]string{
-	spec.ListPlacementTests:   "email_subject",
-	spec.ListPlacementReports: "domain",
-	spec.ListSubsequences:     "timestamp_leads_updated",
-	spec.ListMembers:          "timestamp_created",
-	spec.ListGroupMembers:     "timestamp_updated",
-	spec.ListTagMappings:      "timestamp_created",
-	spec.ListLeadLabels:       "description",
-	spec.ListLeadLists:        "timestamp_created",
-	spec.ListWebhookEvents:    "response_time_ms",
+// tellingField returns a field of the list's rows that no filter and no rule between fields uses.
+func tellingField(list string) string {
+	return cmp.Or(map[string]string{
+		spec.ListPlacementReports: "domain",
+		spec.ListSubsequences:     "timestamp_leads_updated",
+		spec.ListGroupMembers:     "timestamp_updated",
+		spec.ListWebhookEvents:    "response_time_ms",
+	}[list], "timestamp_created")
 }
 
 // showOther shows another value in each row.
-func showOther(x *exchange) { set(tellingFields[x.Operation], slightlyOff)(x) }
+func showOther(x *exchange) { set(tellingField(x.Operation), slightlyOff)(x) }
 
 // slightlyOff returns another valid value of the same form.
 func slightlyOff(value any) any {
