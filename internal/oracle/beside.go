@@ -26,13 +26,7 @@ func (l List) Flagged(f Filter, most int, known func(parameter string) bool) []U
 func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Use {
 	var all []Use
 	uses := spread(f.Uses(l.Rows, most), most)
-	others := l.others(f, known)
-	for i, other := range others {
-		for _, third := range others[i+1:] {
-			if all3, ok := l.besideTwo(uses, other, third); ok {
-				all = append(all, all3)
-			}
-		}
+	for _, other := range l.others(f, known) {
 		seconds := spread(other.Uses(l.Rows, most), most)
 		if len(uses) == 0 || len(seconds) == 0 {
 			continue
@@ -157,26 +151,6 @@ func (l List) besideOwn(use Use, other Filter) (Use, bool) {
 		for _, second := range other.Uses([]paging.Row{row}, 1) {
 			if both, ok := l.beside(use, second); ok {
 				return both, true
-			}
-		}
-	}
-	return Use{}, false
-}
-
-// besideTwo returns one of the uses together with two other filters by the values of a row
-// that the use leaves out: a target that drops the use beside both of them shows the row.
-func (l List) besideTwo(uses []Use, one, other Filter) (Use, bool) {
-	for _, use := range uses {
-		for _, row := range l.oldest() {
-			all, ok := use.withValues(row, one, other)
-			if !ok {
-				continue
-			}
-			left, in := all.Says(row)
-			_, first := one.says(all.Query, row)
-			_, second := other.says(all.Query, row)
-			if left != "" && !in && first && second {
-				return all, true
 			}
 		}
 	}

@@ -106,13 +106,8 @@ func (l List) Alone(f Filter, most int) []Use {
 		return nil
 	}
 	var alone []Use
-	uses := f.extremes(l.Rows, most)
-	for _, use := range f.Uses(l.Rows, most) {
-		if use.isBetween(l.Rows, f.Key) {
-			uses = append(uses, use)
-		}
-	}
-	for _, use := range uses {
+	between := slices.DeleteFunc(f.Uses(l.Rows, most), func(u Use) bool { return !u.isBetween(l.Rows, f.Key) })
+	for _, use := range append(f.extremes(l.Rows, most), between...) {
 		use.Query = map[string]string{f.Key: use.Query[f.Key]}
 		alone = append(alone, use)
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"outreach.example/conformance/internal/paging"
@@ -55,7 +56,7 @@ func kindOf(r rune) rune {
 		return 0x10000
 	case r >= utf8.RuneSelf:
 		return utf8.RuneSelf
-	case r >= '0' && r <= '9', r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', strings.ContainsRune(" -_.@", r):
+	case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune(" -_.@", r):
 		return 0
 	}
 	return r

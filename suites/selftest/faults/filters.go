@@ -212,12 +212,10 @@ func (f filter) ignored() []Defect {
 	if f.Kind == spec.From || f.Kind == spec.FromDay { // what follows a row in a window is in it, too
 		later = nil
 	}
-	var beside []string
 	for _, other := range filtersIn(f.operation) {
 		if other.Key == f.Key {
 			continue
 		}
-		beside = append(beside, other.Key)
 		drop("beside "+other.Word, other.set)
 		if later != nil && !neverShown(f, other) {
 			drop("after the first page beside "+other.Word, all(other.set, later))
@@ -225,9 +223,6 @@ func (f filter) ignored() []Defect {
 		if f.window() && other.window() {
 			drop("without the other end", not(other.set))
 		}
-	}
-	if f.window() {
-		drop("beside all others", has(beside...))
 	}
 	if later == nil {
 		return defects
