@@ -89,7 +89,7 @@ func TestRunAndGinkgoFailAlike_long(t *testing.T) {
 		breaks spec.Pair
 		file   string // where the failure is
 	}{
-		"a field of the wrong type": {spec.Pair{Requirement: "SHAPE-SUBSEQUENCE-NAME-TYPE", Operation: spec.ListSubsequences}, "suites/subsequences.go:"},
+		"a field of the wrong type": {spec.Pair{Requirement: "SHAPE-SUBSEQUENCE-NAME-TYPE", Operation: spec.ListSubsequences}, "suites/resources.go:"},
 		"another lead":              {spec.LeadMoveLead.On(spec.MoveLead), "suites/leads.go:"},
 	} {
 		t.Run(name, func(t *testing.T) {
