@@ -77,7 +77,7 @@ var errGate = errors.New("the program lost something")
 
 func (g *gate) run(player string, sample int, seed uint64) error {
 	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
+	defer stop() // also if it does not start
 	command := exec.CommandContext(ctx, player)
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()
@@ -87,6 +87,10 @@ func (g *gate) run(player string, sample int, seed uint64) error {
 	if err := command.Start(); err != nil {
 		return err
 	}
+	defer func() {
+		stop()
+		_ = command.Wait() // it is killed
+	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		return fmt.Errorf("the player printed no address: %w", err)
