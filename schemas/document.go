@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -53,31 +52,28 @@ func ToJSON(document []byte) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// Sample returns a copy of the document's example of a resource, with every documented
-// field. The example itself lacks the fields that only some responses show: their
-// examples stand with them.
-func Sample(doc *openapi3.T, resource string) (map[string]any, error) {
-	schema := doc.Components.Schemas[resource]
-	if schema == nil {
-		return nil, fmt.Errorf("schemas: the document has no component %s", resource)
-	}
-	example, ok := schema.Value.Example.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("schemas: the example of %s is not an object", resource)
-	}
-	whole := map[string]any{}
-	for name, property := range schema.Value.Properties {
-		if property.Value.Example != nil {
-			whole[name] = property.Value.Example
-		}
-	}
-	maps.Copy(whole, example)
-	text, err := json.Marshal(whole)
+// ExampleResponses returns the example of each operation's 200 response, by the id of the
+// operation. Of several examples it is the last page, as tools take it that take the first.
+func ExampleResponses() (map[string]any, error) {
+	doc, err := Document()
 	if err != nil {
 		return nil, err
 	}
-	var sample map[string]any
-	return sample, json.Unmarshal(text, &sample)
+	examples := map[string]any{}
+	for _, path := range doc.Paths.Map() {
+		for _, op := range path.Operations() {
+			media := op.Responses.Value("200").Value.Content["application/json"]
+			switch page := media.Examples["lastPage"]; {
+			case page != nil:
+				examples[op.OperationID] = page.Value.Value
+			case media.Example != nil:
+				examples[op.OperationID] = media.Example
+			default:
+				examples[op.OperationID] = media.Schema.Value.Example
+			}
+		}
+	}
+	return examples, nil
 }
 
 func load(source []byte) (*openapi3.T, error) {

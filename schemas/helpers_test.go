@@ -8,6 +8,7 @@ import (
 
 	"github.com/xeipuuv/gojsonschema"
 
+	"outreach.example/conformance/schemas/schematest"
 	"outreach.example/conformance/spec"
 )
 
@@ -37,11 +38,7 @@ var sharedDocument = sync.OnceValues(Document)
 
 func exampleJSON(t testing.TB, component string) []byte {
 	t.Helper()
-	sample, err := Sample(document(t), component)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mustJSON(t, sample)
+	return mustJSON(t, schematest.Sample(t, document(t), component))
 }
 
 // resources lists the resources with an operation that answers with one, in

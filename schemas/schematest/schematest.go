@@ -1,4 +1,5 @@
-// Package schematest compares a results model, its reader and its JSON Schema.
+// Package schematest compares a results model, its reader and its JSON Schema, and shows
+// what the OpenAPI document holds.
 // Only tests may import it. It imports nothing of this module.
 package schematest
 
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/onsi/gomega"
 	"github.com/xeipuuv/gojsonschema"
 	"pgregory.net/rapid"
@@ -24,6 +26,30 @@ func Compiled(t testing.TB, schema []byte) *gojsonschema.Schema {
 		t.Fatalf("the schema does not compile: %v", err)
 	}
 	return s
+}
+
+// Sample returns a copy of the document's example of a resource, with every documented
+// field. The example itself lacks the fields that only some responses show: their
+// examples stand with them.
+func Sample(t testing.TB, doc *openapi3.T, resource string) map[string]any {
+	t.Helper()
+	schema := doc.Components.Schemas[resource].Value
+	whole := map[string]any{}
+	for name, property := range schema.Properties {
+		if property.Value.Example != nil {
+			whole[name] = property.Value.Example
+		}
+	}
+	maps.Copy(whole, schema.Example.(map[string]any))
+	text, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sample map[string]any
+	if err := json.Unmarshal(text, &sample); err != nil {
+		t.Fatal(err)
+	}
+	return sample
 }
 
 // Findings returns the violations of the schema in a document.

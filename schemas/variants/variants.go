@@ -34,6 +34,13 @@ type Variant struct {
 	Open bool
 }
 
+// Schema is a schema of the document.
+type Schema = openapi3.Schema
+
+// BodySchema returns the schema of the operation's request body. It panics for an operation
+// without a body.
+func BodySchema(operation string) *Schema { return bodyOf(operation).Schema.Value }
+
 // Body returns the members of the operation's request body by name; nil for an operation
 // without a body.
 func Body(operation string) []Part {
@@ -51,7 +58,7 @@ func Body(operation string) []Part {
 // Member returns one member of the operation's request body. It panics if there is none,
 // so it is only for names written in code.
 func Member(operation, name string) Part {
-	s := bodyOf(operation).Schema.Value
+	s := BodySchema(operation)
 	member, ok := s.Properties[name]
 	if !ok {
 		panic("variants: the body of " + operation + " has no " + name)

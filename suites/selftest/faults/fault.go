@@ -7,9 +7,9 @@
 // allows it. Both are deterministic.
 //
 // A fault consists of rules: on an occasion (occasions.go) a verb (verbs.go)
-// changes the exchange. Lists are served by one model (lists.go). The other files
-// are tables of what real servers get wrong (defects) or do differently (quirks);
-// many rows come from the OpenAPI document and the catalogue.
+// changes the exchange. lists.go reads the lists of the target, and pager.go serves
+// them. The other files are tables of what real servers get wrong (defects) or do
+// differently (quirks). Many rows come from the OpenAPI document and the catalogue.
 //
 // The package judges nothing: it must not import suites, judge or reports.
 package faults
@@ -25,7 +25,7 @@ import (
 
 // Defect breaks one requirement on one operation.
 type Defect struct {
-	ID     string    // permanent: <operation>/<what it does>
+	ID     string    // <operation>/<what it does>
 	Breaks spec.Pair // the pair that a suite must find broken
 	Doc    string    // completes "the server …"
 	Apply  func(*Target) Middleware
@@ -33,7 +33,7 @@ type Defect struct {
 
 // Quirk is legal behaviour that a suite must accept.
 type Quirk struct {
-	ID      string // permanent: <family>/<what it does>
+	ID      string // <family>/<what it does>
 	Allowed string // the open point (its id) or the sentence that allows it
 	Doc     string // completes "the server …"
 	Apply   func(*Target) Middleware

@@ -9,14 +9,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/getkin/kin-openapi/openapi3"
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/schemas/variants"
 	"outreach.example/conformance/spec"
 )
 
@@ -48,7 +45,7 @@ var jsonTypes = []wrongValue{{"object", isObject}, {"array", isArray}, {"number"
 
 // mistakesIn returns the kinds of values that a schema rules out, at any depth. A lenient
 // server may turn a number or a boolean into a free text.
-func mistakesIn(s *openapi3.Schema) (all []wrongValue) {
+func mistakesIn(s *variants.Schema) (all []wrongValue) {
 	free := s.Type.Is("string") && s.Format == "" && s.Pattern == "" && s.Enum == nil
 	for _, t := range jsonTypes {
 		if scalar := t.what == "number" || t.what == "boolean"; !s.Type.Is(t.what) && !(scalar && (free || s.Type.Is("number"))) {
@@ -109,13 +106,13 @@ func mistakesIn(s *openapi3.Schema) (all []wrongValue) {
 }
 
 // listedValues returns the closed set of a schema, padded to three values.
-func listedValues(s *openapi3.Schema) []any {
+func listedValues(s *variants.Schema) []any {
 	values, _ := s.Extensions["x-enum"].([]any)
 	return append(append(slices.Clone(s.Enum), values...), nil, nil, nil)
 }
 
 // validText returns what the schema of a string allows.
-func validText(s *openapi3.Schema) func(string) bool {
+func validText(s *variants.Schema) func(string) bool {
 	switch {
 	case s.Enum != nil:
 		return func(text string) bool { return slices.Contains(s.Enum, any(text)) }
@@ -127,32 +124,21 @@ func validText(s *openapi3.Schema) func(string) bool {
 	return regexp.MustCompile(s.Pattern).MatchString
 }
 
-// bodySchemas are the schemas of request bodies, by operation.
-var bodySchemas = sync.OnceValue(func() map[string]*openapi3.Schema {
-	doc := must(schemas.Document())
-	found := map[string]*openapi3.Schema{}
-	for _, path := range doc.Paths.Map() {
-		for _, op := range path.Operations() {
-			if op.RequestBody != nil {
-				found[op.OperationID] = op.RequestBody.Value.Content.Get("application/json").Schema.Value
-			}
-		}
-	}
-	return found
-})
-
 // fieldMistakes covers each wrong value in each field of the bodies.
 func fieldMistakes() []Defect {
 	var defects []Defect
-	schemas := bodySchemas()
-	for _, op := range sortedKeys(schemas) {
-		for _, field := range sortedKeys(schemas[op].Properties) {
-			s, take := schemas[op].Properties[field].Value, repaired(op, field)
+	for _, o := range spec.Operations() {
+		if o.Body == "" {
+			continue
+		}
+		op, schema := o.ID, variants.BodySchema(o.ID)
+		for _, field := range sortedKeys(schema.Properties) {
+			s, take := schema.Properties[field].Value, repaired(op, field)
 			if s.ReadOnly {
 				continue
 			}
 			mistakes := mistakesIn(s)
-			if op == create && slices.Contains(schemas[op].Required, field) {
+			if op == create && slices.Contains(schema.Required, field) {
 				mistakes = append(mistakes, null)
 			}
 			if field == "campaign_id" {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/schemas/schematest"
 	"outreach.example/conformance/spec"
 )
 
@@ -29,11 +30,7 @@ func TestFieldDamagesBreakOneRequirement(t *testing.T) {
 				}
 				tried[requirement] = true
 				for _, d := range fieldDamages(f, aspect) {
-					sample, err := schemas.Sample(doc, f.Resource)
-					if err != nil {
-						t.Fatal(err)
-					}
-					row := copyOf(sample)
+					row := copyOf(schematest.Sample(t, doc, f.Resource))
 					damage(row, f.Path, d.wrong)
 					body := row
 					switch op.Answer {
