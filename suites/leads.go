@@ -56,9 +56,10 @@ func leads() {
 				api.awaitLaterChange()
 				return api.ReadAll(list)
 			}
-			before := api.ReadAll(list)
-			api.expectOthersKept(spec.LeadMoveSubsequence, before, walkAfterMove(w.Leads[0]), func() Walk {
-				return walkAfterMove(w.Leads[len(w.Leads)-1])
+			before, lead := api.ReadAll(list), 0
+			api.expectOthersKept(spec.LeadMoveSubsequence, before, walkAfterMove(w.Leads[lead]), func() Walk {
+				lead = len(w.Leads) - 1 - lead // a lead other than the last one that was moved
+				return walkAfterMove(w.Leads[lead])
 			})
 		})
 

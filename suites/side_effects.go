@@ -111,6 +111,7 @@ func (api *API) expectNoneRemoved(requirement Requirement, lists []Call) {
 	api.alone(func() {
 		shown := api.lookAt(lists)
 		for _, change := range changes {
+			from := time.Now()
 			api.MustDo(change)
 			before := shown
 			shown = api.lookAt(lists)
@@ -120,7 +121,7 @@ func (api *API) expectNoneRemoved(requirement Requirement, lists []Call) {
 					found, last = append(found, gone...), shown[i]
 				}
 			}
-			if len(found) == 0 || !api.staysSame(lists...) {
+			if len(found) == 0 || !api.staysSame(time.Since(from), lists...) {
 				found = nil
 				return
 			}
