@@ -89,7 +89,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 		})
 	}
 	for i, d := range defects {
-		if d.Long() {
+		if d.Long {
 			tryOne(i)
 		}
 	}
@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	for i := range legal {
 		tolerateOne(i)
 		for j := i * len(defects) / len(legal); j < (i+1)*len(defects)/len(legal); j++ {
-			if !defects[j].Long() {
+			if !defects[j].Long {
 				tryOne(j)
 			}
 		}

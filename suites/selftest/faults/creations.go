@@ -131,7 +131,7 @@ func storedDefects() []Defect {
 		differs := f.name + " in a get " + f.ways[0].words
 		defects = append(defects, defect(spec.StateGetList, get, "shows "+differs, when(served, set(f.name, f.ways[0].wrong))))
 		values := variants.Member(create, f.name).Valid
-		for i := len(values) - 1; i >= max(0, len(values)-3); i-- { // a run sends the first value with most tests
+		for i := len(values) - 1; i >= max(0, len(values)-3); i-- { // the last ones: a run sends the first value with most tests
 			if v := values[i]; v.Value != nil && v.Value != "" && !v.Open && v.What != usual[f.name] {
 				defects = append(defects, defect(requirement, create, "refuses a body with "+v.What+" in "+f.name,
 					when(sends(f.name, equal(v.Value)), refuse(http.StatusBadRequest))))

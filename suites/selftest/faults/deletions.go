@@ -26,7 +26,7 @@ func deletionDefects() []Defect {
 	for _, op := range spec.StateDeleteList.Operations() {
 		for _, f := range filtersIn(listOf(op.ID)) {
 			defects = append(defects, defect(spec.StateDeleteList, op.ID, "still shows the deleted resource to the filter "+f.Word,
-				on(itsList, all(f.set, noCursor), listDeleted(f.mayShow)), remembering))
+				on(itsList, all(f.isUsed, noCursor), listDeleted(f.mayShow)), remembering))
 		}
 	}
 	return append(defects,
@@ -49,7 +49,7 @@ var deletionMistakes = mistakes{
 		{"answers a deletion with another resource under its id", always, showAnother},
 	},
 	spec.StateDeleteList: {
-		{"reports a deletion and keeps the resource", always, keep},
+		{"reports a deletion and keeps the resource", permitted, keep},
 	},
 	spec.StateDeleteAgain: {
 		{"answers a second deletion as the first one", isDeleted, showDeleted},

@@ -29,7 +29,7 @@ func eventDefects() []Defect {
 		})
 	}
 	planned := fields{"success": false, "will_retry": true}
-	const next, count, success = "timestamp_next_retry", "retry_count", "retry_successful"
+	const next, count, retried = "timestamp_next_retry", "retry_count", "retry_successful"
 	zero := json.Number("0")
 
 	tables := mistakes{
@@ -53,13 +53,13 @@ func eventDefects() []Defect {
 			{"shows a high retry count in the last first attempt of a page", always, give(lastRow, fields{"will_retry": true, count: zero}, count, json.Number("99"))},
 		},
 		spec.EventRetryTrue: {
-			{"reports a successful retry although none succeeded", always, give(eachRow, fields{"success": false, success: false}, success, true)},
-			{"reports a successful retry although the last attempt failed", always, give(lastRow, fields{"success": false, "will_retry": false}, success, true)},
-			{"reports a later successful retry for a successful attempt", always, give(eachRow, fields{"success": true}, success, true)},
+			{"reports a successful retry although none succeeded", always, give(eachRow, fields{"success": false, retried: false}, retried, true)},
+			{"reports a successful retry although the last attempt failed", always, give(lastRow, fields{"success": false, "will_retry": false}, retried, true)},
+			{"reports a later successful retry for a successful attempt", always, give(eachRow, fields{"success": true}, retried, true)},
 		},
 		spec.EventRetryFalse: {
-			{"reports no successful retry although one succeeded", always, give(eachRow, fields{"success": false, success: true}, success, false)},
-			{"reports no successful retry in the last first attempt of a page", always, give(lastRow, fields{"success": false, count: zero, success: true}, success, false)},
+			{"reports no successful retry although one succeeded", always, give(eachRow, fields{"success": false, retried: true}, retried, false)},
+			{"reports no successful retry in the last first attempt of a page", always, give(lastRow, fields{"success": false, count: zero, retried: true}, retried, false)},
 		},
 	}
 	for _, field := range spec.RetryFields {

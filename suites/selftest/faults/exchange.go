@@ -11,13 +11,15 @@ import (
 
 // rule is a part of a fault: what it does to the exchanges of an operation on an occasion.
 type rule struct {
-	operation string // or one of the constants; "" is that of the defect
+	operation string // or one of the constants; "" is that of the defect, and any of a quirk
 	when      occasion
 	do        verb
 }
 
 type (
-	// occasion selects exchanges. It may look at the answer, which forwards the request.
+	// occasion selects exchanges. It may look at the answer, which forwards the request: a
+	// verb that changes the request then comes too late. Some occasions count their looks, so
+	// the order within all and either matters.
 	occasion func(x *exchange) bool
 	// verb changes the exchange: the request before it is forwarded, or the answer.
 	verb func(x *exchange)
@@ -98,6 +100,9 @@ func (x *exchange) forward() bool {
 	}
 	return x.err == nil
 }
+
+// again forgets the answer: the request will be forwarded once more.
+func (x *exchange) again() { x.decided = x.err != nil }
 
 // got forwards the request and reports whether the answer has the status.
 func (x *exchange) got(status int) bool { return x.forward() && x.answer.Status == status }

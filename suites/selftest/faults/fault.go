@@ -7,8 +7,9 @@
 // allows it. Both are deterministic.
 //
 // A fault consists of rules: on an occasion (occasions.go) a verb (verbs.go)
-// changes the exchange. lists.go reads the lists of the target, and pager.go serves
-// them. The other files are tables of what real servers get wrong (defects) or do
+// changes the exchange (exchange.go). lists.go reads the lists of the target, and
+// pager.go serves them. wire.go, rewriting.go, values.go and standin.go are helpers.
+// The other files are tables of what real servers get wrong (defects) or do
 // differently (quirks). Many rows come from the OpenAPI document and the catalogue.
 //
 // The package judges nothing: it must not import suites, judge or reports.
@@ -29,6 +30,9 @@ type Defect struct {
 	Breaks spec.Pair // the pair that a suite must find broken
 	Doc    string    // completes "the server …"
 	Apply  func(*Target) Middleware
+	// Long says that a run takes a minute to see the defect. A self-test tries it first, so
+	// that its end does not wait for it.
+	Long bool
 }
 
 // Quirk is legal behaviour that a suite must accept.
@@ -78,7 +82,7 @@ func Defects() []Defect {
 }
 
 // Quirks returns every quirk, the outermost first: bytes, refusals, values,
-// then rows. Applied in this order they do not interfere.
+// writes, then rows. Applied in this order they do not interfere.
 func Quirks() []Quirk {
 	return slices.Concat(
 		wireQuirks(),
@@ -107,7 +111,7 @@ func defect(requirement spec.ID, operation, words string, rules ...rule) Defect 
 			rules[i].operation = listOf(operation)
 		}
 	}
-	return Defect{operation + "/" + slug(words), requirement.On(operation), words, apply(rules...)}
+	return Defect{ID: operation + "/" + slug(words), Breaks: requirement.On(operation), Doc: words, Apply: apply(rules...)}
 }
 
 // mistakes are what servers get wrong, by the requirement that they break.
@@ -169,9 +173,9 @@ func (a *Target) keyOf(r Request) (profile.Key, bool) {
 	return a.Profile.Keys[i], true
 }
 
-// parameter returns the target's name of a query parameter, by its key. It panics if the
+// mustParameter returns the target's name of a query parameter, by its key. It panics if the
 // profile does not name it.
-func (a *Target) parameter(operation, key string) string {
+func (a *Target) mustParameter(operation, key string) string {
 	name, ok := a.Profile.Parameter(operation, key)
 	if !ok {
 		panic("faults: the profile does not name the parameter " + key + " of " + operation)

@@ -66,8 +66,8 @@ func (f filter) window() bool {
 	return slices.Contains([]spec.FilterKind{spec.From, spec.Until, spec.FromDay, spec.UntilDay}, f.Kind)
 }
 
-// set is a request that uses the filter.
-func (f filter) set(x *exchange) bool {
+// isUsed is a request that uses the filter.
+func (f filter) isUsed(x *exchange) bool {
 	value := x.param(f.Key)
 	isURL := strings.Contains(value, "://")
 	switch {
@@ -103,8 +103,8 @@ type rowTest func(s *selection, r row) bool
 
 // selecting adds the rows that are wrong to the right ones, or leaves them out.
 func (f filter) selecting(adding bool, wrong rowTest) rule {
-	return when(f.set, beforeCut(func(p *page) {
-		s := &selection{f, p.param(f.Key), p.read(func(r *Request) { r.Query.Del(p.named(f.Key)) }), p.list}
+	return when(f.isUsed, beforeCut(func(p *page) {
+		s := &selection{f, p.param(f.Key), p.read(func(r *Request) { r.Query.Del(p.parameterName(f.Key)) }), p.list}
 		if adding {
 			s.rows = without(s.all, p.list)
 		}
@@ -206,7 +206,7 @@ var filterMistakes = []struct {
 func (f filter) ignored() []Defect {
 	var defects []Defect
 	drop := func(doc string, o occasion) {
-		defects = append(defects, f.wrong(tooMany, "ignores its value "+doc, when(all(f.set, o), dropParam(f.Key)))...)
+		defects = append(defects, f.wrong(tooMany, "ignores its value "+doc, when(all(f.isUsed, o), dropParam(f.Key)))...)
 	}
 	later := not(firstPage)
 	if f.Kind == spec.From || f.Kind == spec.FromDay { // what follows a row in a window is in it, too
@@ -216,12 +216,12 @@ func (f filter) ignored() []Defect {
 		if other.Key == f.Key {
 			continue
 		}
-		drop("beside "+other.Word, other.set)
+		drop("beside "+other.Word, other.isUsed)
 		if later != nil && !neverShown(f, other) {
-			drop("after the first page beside "+other.Word, all(other.set, later))
+			drop("after the first page beside "+other.Word, all(other.isUsed, later))
 		}
 		if f.window() && other.window() {
-			drop("without the other end", not(other.set))
+			drop("without the other end", not(other.isUsed))
 		}
 	}
 	if later == nil {
@@ -230,7 +230,7 @@ func (f filter) ignored() []Defect {
 	for _, flag := range flagsIn[f.operation] {
 		drop("after the first page with "+flag, all(has(flag), later))
 	}
-	return append(defects, defect(spec.FilterWalk, f.operation, "drops the filter "+f.Word+" after the first page", when(all(f.set, later), dropParam(f.Key))))
+	return append(defects, defect(spec.FilterWalk, f.operation, "drops the filter "+f.Word+" after the first page", when(all(f.isUsed, later), dropParam(f.Key))))
 }
 
 // flagsIn are the parameters of a list that select no rows.

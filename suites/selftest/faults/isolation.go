@@ -19,7 +19,7 @@ func isolationDefects() []Defect {
 		if x.Operation == spec.GetPlacementTest {
 			return x.Query.Has("with_metadata")
 		}
-		return x.names() != strings.ToLower(x.names())
+		return x.resourceID() != strings.ToLower(x.resourceID())
 	}
 	second := func(x *exchange) string { return x.Profile.Workspaces[dataset.Second].ID }
 	nobody := func(x *exchange) string { return anotherID(x.home().ID) }
@@ -41,7 +41,7 @@ func isolationDefects() []Defect {
 	)
 	for _, f := range filtersIn("") {
 		defects = append(defects, defect(spec.IsolationFilter, f.operation, "also finds a row of another workspace by the filter "+f.Word,
-			when(all(asks(dataset.Main), f.set, noCursor), leak(dataset.Second))))
+			when(all(asks(dataset.Main), f.isUsed, noCursor), leak(dataset.Second))))
 	}
 	return append(defects, mistakes{spec.IsolationUntouched: {
 		// The row only seems to be gone: a profile lends the second workspace's rows for reading.
@@ -70,7 +70,7 @@ func owned(workspace func(x *exchange) string) verb {
 func leak(from string) verb {
 	return items(func(x *exchange, items []any) []any {
 		r := x.withToken(x.key(from))
-		r.Query.Del(x.named(profile.ParamStartingAfter))
+		r.Query.Del(x.parameterName(profile.ParamStartingAfter))
 		theirs, _ := x.ask(r)
 		for _, row := range lastRow(rowsIn(x.Operation, decodedOrNil(theirs.Body))) {
 			claim(x.Operation, row, x.home().ID)

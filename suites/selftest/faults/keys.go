@@ -36,20 +36,24 @@ type kind struct {
 	status int // with which no server may refuse it
 }
 
-// unserved are those that the key decides. Where it must be a 401, a suite may take a
-// 404 for the answer to an unknown path.
-var unserved = []kind{
+// unauthorized are those that must get a 401.
+var unauthorized = []kind{
 	{spec.AuthHeaderMissing, "a request without an Authorization header", noHeader, allow, 404},
 	{spec.AuthSchemeOther, "a scheme other than Bearer", otherScheme, allow, 404},
 	{spec.AuthTokenEmpty, "an empty Bearer token", func(x *exchange) bool { return isBearer(x.Request) && x.token() == "" }, allow, 404},
 	{spec.AuthKeyUnknown, "a key that was never issued", unknownKey, allow, 403},
 	{spec.AuthKeyRevoked, "a revoked key", revokedKey, allow, 403},
+}
+
+// unserved are those that the key decides: without authorization first. Where it must be a
+// 401, a suite may take a 404 for the answer to an unknown path.
+var unserved = slices.Concat(unauthorized, []kind{
 	{spec.Billing402, "a workspace without a paid plan", keyIn(profile.KeyUnpaid), standIn(dataset.Main), 403},
 	{spec.ScopeNone, "a key without scopes", noScopes, allow, 500},
 	{spec.ScopeWrongResource, "a key for another resource", otherResource, allow, 500},
 	{spec.ScopeWrongAction, "a key for another action", otherAction, allow, 500},
 	{spec.ScopeSeveralOnly, "a key with the resource and the action in different scopes", mixedScopes, allow, 500},
-}
+})
 
 // mishandled returns the defects of serving each kind, and of refusing it with the status.
 func mishandled(kinds ...kind) (defects []Defect) {
@@ -162,7 +166,7 @@ func partDefects() []Defect {
 		}
 		early := func(part string, wrong occasion) {
 			turn++
-			k := unserved[turn%5] // of those without authorization
+			k := unauthorized[turn%len(unauthorized)]
 			add(k.breaks, "checks the "+part+" before the key, with "+k.who, k.fits, wrong, refuse(400))
 		}
 		optional := func(part string, sent occasion) {

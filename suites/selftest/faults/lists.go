@@ -46,7 +46,7 @@ const (
 // list returns all rows that the target shows for the request, whatever page it asks for. It
 // reports false if the target does not serve the whole list.
 func (x *exchange) list(r Request) ([]row, bool) {
-	cursor := x.parameter(r.Operation, profile.ParamStartingAfter)
+	cursor := x.mustParameter(r.Operation, profile.ParamStartingAfter)
 	r = r.clone()
 	r.Query.Del(cursor)
 	r.Query.Set("limit", largestPage)

@@ -41,7 +41,7 @@ func either(occasions ...occasion) occasion {
 // Occasions by the place of a page in its list.
 func lastPage(x *exchange) bool { return x.served() && x.endsList(decodedOrNil(x.answer.Body)) }
 
-// emptyPage is the last page if no known parameter can empty a page.
+// emptyPage is a page without items. In a list that no parameter can empty, it is the last page.
 func emptyPage(x *exchange) bool {
 	if !x.served() {
 		return false
@@ -108,21 +108,21 @@ func keyIn(state string) occasion {
 // Occasions by the query. Parameters are named by their keys in profiles.
 func has(keys ...string) occasion {
 	return func(x *exchange) bool {
-		return !slices.ContainsFunc(keys, func(key string) bool { return !x.Query.Has(x.named(key)) })
+		return !slices.ContainsFunc(keys, func(key string) bool { return !x.Query.Has(x.parameterName(key)) })
 	}
 }
 
 func with(key, value string) occasion {
-	return func(x *exchange) bool { return x.Query.Has(x.named(key)) && x.param(key) == value }
+	return func(x *exchange) bool { return x.Query.Has(x.parameterName(key)) && x.param(key) == value }
 }
 
 // having is a request whose parameter has a value that fits.
 func having(key string, fits func(value string) bool) occasion {
-	return func(x *exchange) bool { return x.Query.Has(x.named(key)) && fits(x.param(key)) }
+	return func(x *exchange) bool { return x.Query.Has(x.parameterName(key)) && fits(x.param(key)) }
 }
 
-// named returns the target's name of the parameter, or its key.
-func (x *exchange) named(key string) string {
+// parameterName returns the target's name of the parameter, or its key.
+func (x *exchange) parameterName(key string) string {
 	if name, ok := x.Profile.Parameter(x.Operation, key); ok {
 		return name
 	}
@@ -130,7 +130,7 @@ func (x *exchange) named(key string) string {
 }
 
 // param returns the value of the parameter.
-func (x *exchange) param(key string) string { return x.Query.Get(x.named(key)) }
+func (x *exchange) param(key string) string { return x.Query.Get(x.parameterName(key)) }
 
 // filtered is a request that selects rows of a list.
 func filtered(x *exchange) bool {

@@ -76,7 +76,7 @@ func serve(p pager) verb {
 			if s.size == 0 {
 				return
 			}
-			for _, name := range []string{profile.ParamSortOrder, x.named(profile.ParamStartingAfter)} {
+			for _, name := range []string{profile.ParamSortOrder, x.parameterName(profile.ParamStartingAfter)} {
 				asked.Query.Del(name)
 			}
 			asked.Query.Set("limit", "1")
@@ -88,7 +88,7 @@ func serve(p pager) verb {
 			}
 		}
 		for _, key := range p.hidden {
-			asked.Query.Del(x.named(key))
+			asked.Query.Del(x.parameterName(key))
 		}
 		list, ok := x.list(asked)
 		if !ok {
@@ -195,7 +195,8 @@ func isTimed(operation string) bool { return spec.Has(spec.PageCursorTimestamp.O
 // Which pages a pager changes, and how.
 type pageSet func(*page) bool
 
-// only restricts a change to some pages.
+// only restricts a change to some pages. An occasion cannot do that: the pager must meet its
+// own cursors on all pages.
 func only(which pageSet, do func(*page)) func(*page) {
 	return func(s *page) {
 		if which(s) {

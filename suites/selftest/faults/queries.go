@@ -71,7 +71,7 @@ func slightlyOff(value any) any {
 func combined(x *exchange) bool {
 	n := 0
 	for _, f := range filtersIn(x.Operation) {
-		if f.set(x) && f.Key != profile.ParamWindowEnd {
+		if f.isUsed(x) && f.Key != profile.ParamWindowEnd {
 			n++
 		}
 	}

@@ -88,7 +88,7 @@ const noSuchTest = "00000000-0001-7000-8000-000000000001"
 
 func deleteLater(x *exchange) {
 	key, _ := x.asker()
-	if permitted, _ := x.ask(x.naming(noSuchTest)); permitted.Status != 404 {
+	if permitted, _ := x.ask(x.withID(noSuchTest)); permitted.Status != 404 {
 		return
 	}
 	if shown, ok := x.ask(x.redirected(spec.GetPlacementTest, x.ID).withToken(x.key(key.Workspace))); ok {

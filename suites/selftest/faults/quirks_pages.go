@@ -162,7 +162,8 @@ func listQuirks() []Quirk {
 		lists("whole-group", "Workspace group members: nothing limits a sub-workspace's key to its own row", "shows a sub-workspace all members of its group",
 			on(spec.ListGroupMembers, served, func(x *exchange) {
 				if admin, ok := x.Profile.AdminKey(x.home()); ok {
-					x.Request, x.decided = x.withToken(admin.Token), false
+					x.Request = x.withToken(admin.Token)
+					x.again()
 				}
 			})),
 	}

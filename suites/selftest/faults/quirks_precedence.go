@@ -45,8 +45,8 @@ func wellFormed(x *exchange) bool {
 // namesMissing is a request for what does not exist in the profile of the key's workspace nor, if
 // it is a test, by a get.
 func namesMissing(x *exchange) bool {
-	own := x.things(true)
-	missing := slices.ContainsFunc(x.ids(), func(id string) bool { return id != "" && !slices.Contains(own, id) })
+	own := x.listedIDs(true)
+	missing := slices.ContainsFunc(x.namedIDs(), func(id string) bool { return id != "" && !slices.Contains(own, id) })
 	if missing && spec.MustOperation(x.Operation).Resource == "InboxPlacementTest" {
 		_, found := x.ask(x.redirected(spec.GetPlacementTest, x.ID).withToken(x.fullKey(x.Operation)))
 		return !found

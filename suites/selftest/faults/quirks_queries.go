@@ -37,7 +37,7 @@ func queryQuirks() []Quirk {
 				return has(profile.ParamWindowStart)(x) != has(profile.ParamWindowEnd)(x)
 			}, refuse(400))),
 		quirk("query/unknown-id-404", spec.OpenPointInvalidQuery, "unknown-id-404", "answers 404 to a filter with an id that does not exist",
-			instead(func(x *exchange) bool { return paged(x) && slices.ContainsFunc(x.ids(), longAgo) }, refuse(404))),
+			instead(func(x *exchange) bool { return paged(x) && slices.ContainsFunc(x.namedIDs(), longAgo) }, refuse(404))),
 		window("exclusive", "omits reports at both ends of a window", time.Millisecond, -time.Millisecond),
 		window("half-open", "omits reports at the end of a window", 0, -time.Millisecond),
 	}
@@ -48,7 +48,7 @@ func hasUnknown(x *exchange) bool {
 	unknown := maps.Clone(x.Query)
 	for _, op := range spec.Operations() {
 		for _, p := range op.Query {
-			unknown.Del(x.named(p.Key))
+			unknown.Del(x.parameterName(p.Key))
 		}
 	}
 	return len(unknown) > 0

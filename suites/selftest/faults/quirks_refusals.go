@@ -95,20 +95,20 @@ var refusalForms = map[string]struct{ mediaType, body string }{
 
 // foreign is a request that names a thing of another workspace.
 func foreign(x *exchange) bool {
-	others := x.things(false)
-	return slices.ContainsFunc(x.ids(), func(id string) bool { return slices.Contains(others, id) })
+	others := x.listedIDs(false)
+	return slices.ContainsFunc(x.namedIDs(), func(id string) bool { return slices.Contains(others, id) })
 }
 
-// ids returns what the request names in its path, filters and body; some are empty.
-func (x *exchange) ids() []string {
+// namedIDs returns what the request names in its path, filters and body; some are empty.
+func (x *exchange) namedIDs() []string {
 	body := x.sent()
 	return []string{x.ID, x.param(profile.ParamTest), x.param(profile.ParamParentCampaign), x.param(profile.ParamParentCampaignNot), x.param(profile.ParamResourceIDs),
 		textOf(body, "id"), textOf(body, "subsequence_id"), textOf(body, "source_workspace_id"), textOf(body, "destination_workspace_id")}
 }
 
-// things returns the ids that the profile has of the key's workspace and, if that is an admin
+// listedIDs returns the ids that the profile has of the key's workspace and, if that is an admin
 // workspace, of its workspaces; or those of all others.
-func (x *exchange) things(own bool) (ids []string) {
+func (x *exchange) listedIDs(own bool) (ids []string) {
 	key, _ := x.asker()
 	for role, w := range x.Profile.Workspaces {
 		if own == (role == key.Workspace || w.Admin == key.Workspace) {

@@ -93,7 +93,7 @@ func like(pattern string) func(value any) bool {
 
 var isEmpty = like(`^(""|\[\]|\{\})$`)
 
-// storesAs changes what a creation stores in a field, as spoilField does.
+// storesAs changes what a creation stores in a field, as damage does.
 func storesAs(path string, change func(any) any) rule {
 	return on(spec.CreatePlacementTest, always, func(x *exchange) {
 		if body := x.sent(); body != nil {
@@ -227,7 +227,7 @@ func accountQuirks() []Quirk {
 // knownAccounts returns those of the accounts of a move that the profile names.
 func (x *exchange) knownAccounts() []any {
 	named, _ := x.sent()["emails"].([]any)
-	own := x.things(true)
+	own := x.listedIDs(true)
 	return slices.DeleteFunc(named, func(account any) bool { return !slices.Contains(own, fmt.Sprint(account)) })
 }
 

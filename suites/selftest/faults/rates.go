@@ -22,14 +22,14 @@ func rateDefects() []Defect {
 	catchUp := func(x *exchange) {
 		if refused, ok := x.memory.take("beyond " + x.token()); ok {
 			_, _ = x.ask(refused.(Request))
-			x.decided = x.err != nil // list again
+			x.again() // list again
 		}
 	}
-	defects := slices.Concat([]Defect{
-		// A suite waits long before it gives up on 429, so one operation stands for all.
-		defect(spec.RateResumes, spec.ListPlacementTests, forEver,
-			when(wasBeyond, then(refuse(429), header("Retry-After", "1"))), on(anyOperation, beyond, note)),
-	},
+	// A suite waits long before it gives up on 429, so one operation stands for all.
+	forEver := defect(spec.RateResumes, spec.ListPlacementTests, "answers 429 forever to a key that exceeded its limit once",
+		when(wasBeyond, then(refuse(429), header("Retry-After", "1"))), on(anyOperation, beyond, note))
+	forEver.Long = true
+	defects := slices.Concat([]Defect{forEver},
 		onEach(spec.RateResumes, "answers 403 forever to a key that exceeded its limit once",
 			when(wasBeyond, refuse(403)), on(anyOperation, beyond, note)),
 		onEach(spec.RateNoEffect, "answers 429 beyond the rate limit, and carries out the request later",
@@ -47,10 +47,3 @@ func rateDefects() []Defect {
 	}
 	return defects
 }
-
-// forEver is what a run sees only once its patience with 429 has ended.
-const forEver = "answers 429 forever to a key that exceeded its limit once"
-
-// Long reports whether a run takes a minute to see the defect. A self-test tries it first,
-// so that its end does not wait for it.
-func (d Defect) Long() bool { return d.Doc == forEver }

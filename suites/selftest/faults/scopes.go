@@ -34,6 +34,8 @@ func oneOfFour(i int) occasion {
 }
 
 var (
+	// permitted is a request with a key that may make it.
+	permitted     = scoped(func(held []string, own spec.Scope) bool { return allows(own, held...) })
 	otherScope    = scoped(func(held []string, own spec.Scope) bool { return len(held) == 1 && !allows(own, held...) })
 	otherResource = all(otherScope, scoped(func(held []string, own spec.Scope) bool {
 		resource, _, _ := strings.Cut(held[0], ":")

@@ -22,7 +22,7 @@ func standIn(role string) verb {
 		op := spec.MustOperation(x.Operation)
 		var names renaming
 		names.add(x.home().ID, w.ID)
-		x.decided = false // the target may have refused
+		x.again() // the target may have refused
 		withKey(role)(x)
 		switch {
 		case x.Operation == spec.MoveAccounts:
@@ -36,7 +36,7 @@ func standIn(role string) verb {
 			put("id", func(*exchange, any) any { return names.add(lead, ownOr(w.Leads, lead)) })(x)
 			put("subsequence_id", func(*exchange, any) any { return names.add(subsequence, ownOr(w.Subsequences, subsequence)) })(x)
 		case x.Operation == spec.AddCampaignVariables:
-			x.Request = x.naming(names.add(asked.ID, ownOr(w.Campaigns, asked.ID)))
+			x.Request = x.withID(names.add(asked.ID, ownOr(w.Campaigns, asked.ID)))
 		case op.HasPathID():
 			x.pretend(w, x.key(role), &names)
 		}
@@ -62,7 +62,7 @@ func (x *exchange) pretend(w profile.Workspace, token string, names *renaming) {
 		x.show(row)
 		return
 	}
-	x.Request = x.naming(textOf(row, "id"))
+	x.Request = x.withID(textOf(row, "id"))
 }
 
 // ownOr returns the id if it is one of ids, and else the first of them.
@@ -73,8 +73,8 @@ func ownOr(ids []string, id string) string {
 	return first(ids)
 }
 
-// names returns the id of the resource that a request is about.
-func (x *exchange) names() string {
+// resourceID returns the id of the resource that a request is about.
+func (x *exchange) resourceID() string {
 	if x.ID != "" {
 		return x.ID
 	}
@@ -85,13 +85,13 @@ func (x *exchange) names() string {
 // either letter case.
 func (x *exchange) owns(role string) bool {
 	w := x.Profile.Workspaces[role]
-	if slices.ContainsFunc(slices.Concat(w.Campaigns, w.Leads), func(id string) bool { return strings.EqualFold(id, x.names()) }) {
+	if slices.ContainsFunc(slices.Concat(w.Campaigns, w.Leads), func(id string) bool { return strings.EqualFold(id, x.resourceID()) }) {
 		return true
 	}
 	if listOf(x.Operation) == "" {
 		return false
 	}
-	_, ok := x.rowByID(x.key(role), x.names())
+	_, ok := x.rowByID(x.key(role), x.resourceID())
 	return ok
 }
 

@@ -23,7 +23,7 @@ func TestStandInDeletesNothing(t *testing.T) {
 	id := a.Profile.Workspaces[dataset.Second].PlacementTests[0]
 	var requests []Request
 	handler := apply(rule{anyOperation, always, standIn(dataset.Second)})(a)(seen(&requests, id))
-	answer, err := handler(ownRequest(spec.DeletePlacementTest, a.key(dataset.Main)).naming(id))
+	answer, err := handler(ownRequest(spec.DeletePlacementTest, a.key(dataset.Main)).withID(id))
 	if err != nil || answer.Status != http.StatusOK || textOf(decodedOrNil(answer.Body), "id") != id {
 		t.Errorf("%d %s, %v: want the test %s", answer.Status, answer.Body, err, id)
 	}

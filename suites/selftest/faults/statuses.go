@@ -84,7 +84,7 @@ func queryCrashes() []Defect {
 			crash := func(what string, is test) {
 				key := profile.CustomaryKey(op.ID, part.Name)
 				defects = append(defects, defect(spec.StatusAllowed, op.ID, "answers 500 to "+what+" "+part.Name,
-					when(all(has(key), func(x *exchange) bool { return is(x.Query[x.named(key)]) }), refuse(500))))
+					when(all(has(key), func(x *exchange) bool { return is(x.Query[x.parameterName(key)]) }), refuse(500))))
 			}
 			if part.Name == "limit" { // its values have requirements of their own
 				continue
@@ -110,7 +110,7 @@ func queryCrashes() []Defect {
 func strayQuery(x *exchange) bool {
 	unknown := len(x.Query)
 	for _, part := range variants.Query(x.Operation) {
-		if x.Query.Has(x.named(profile.CustomaryKey(x.Operation, part.Name))) {
+		if x.Query.Has(x.parameterName(profile.CustomaryKey(x.Operation, part.Name))) {
 			unknown--
 		}
 	}

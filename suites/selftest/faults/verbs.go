@@ -168,15 +168,17 @@ func withKey(role string) verb {
 	return func(x *exchange) { x.edit().Header.Set("Authorization", "Bearer "+x.key(role)) }
 }
 
-// allow forwards the request with a key that may make it.
+// allow swaps the key for one that may make the request.
 func allow(x *exchange) { x.Request, x.own = x.withToken(x.fullKey(x.Operation)), true }
 
 // dropParam drops a parameter of the query.
-func dropParam(key string) verb { return func(x *exchange) { x.edit().Query.Del(x.named(key)) } }
+func dropParam(key string) verb {
+	return func(x *exchange) { x.edit().Query.Del(x.parameterName(key)) }
+}
 
 // setParam replaces a parameter of the query.
 func setParam(key, value string) verb {
-	return func(x *exchange) { x.edit().Query.Set(x.named(key), value) }
+	return func(x *exchange) { x.edit().Query.Set(x.parameterName(key), value) }
 }
 
 // put changes a member of the request's body; removed{} drops it.
@@ -194,7 +196,7 @@ func dropped(field string) verb { return put(field, func(*exchange, any) any { r
 
 // swapID replaces the id in the path.
 func swapID(of func(x *exchange) string) verb {
-	return func(x *exchange) { x.Request, x.own = x.naming(of(x)), true }
+	return func(x *exchange) { x.Request, x.own = x.withID(of(x)), true }
 }
 
 // Verbs that act beside the request.
@@ -233,8 +235,8 @@ func (r Request) redirected(operation, id string) Request {
 	return r
 }
 
-// naming returns the request with another id in its path.
-func (r Request) naming(id string) Request {
+// withID returns the request with another id in its path.
+func (r Request) withID(id string) Request {
 	body := r.Body
 	r = r.redirected(r.Operation, id)
 	r.Body = body
