@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -23,15 +22,16 @@ const evidenceEntry = "evidence"
 // from one process to another.
 type carried struct {
 	Evidence *judge.Ledger `json:"evidence"`
+	Pairs    []spec.Pair   `json:"pairs"`   // that the spec judges
 	Seconds  float64       `json:"seconds"` // that the spec's body took
 }
 
 // String keeps evidence off Ginkgo's console.
 func (carried) String() string { return "" }
 
-// report adds what a spec found out, and how long that took, to Ginkgo's report.
-func report(evidence *judge.Ledger, took time.Duration) {
-	AddReportEntry(evidenceEntry, carried{evidence, took.Seconds()}, types.ReportEntryVisibilityNever)
+// report adds what the spec found out, and how long that took, to Ginkgo's report.
+func report(evidence *judge.Ledger, s Spec, took time.Duration) {
+	AddReportEntry(evidenceEntry, carried{evidence, s.Pairs, took.Seconds()}, types.ReportEntryVisibilityNever)
 }
 
 // carriedBy returns what the spec's report entry carries; false if it has none.
@@ -84,11 +84,10 @@ func AddSpecs(checks []reports.Check, report types.Report) error {
 		if !ok {
 			continue
 		}
-		pairs := pairsOf(s.Labels())
-		for _, p := range pairs {
+		for _, p := range found.Pairs {
 			if c := index[p]; c != nil {
 				c.Specs = append(c.Specs, shortLocation(s.LeafNodeLocation))
-				c.Seconds = microseconds(c.Seconds + found.Seconds/float64(len(pairs)))
+				c.Seconds = microseconds(c.Seconds + found.Seconds/float64(len(found.Pairs)))
 			}
 		}
 	}
@@ -97,21 +96,3 @@ func AddSpecs(checks []reports.Check, report types.Report) error {
 
 // microseconds rounds seconds, so that results show no digits without meaning.
 func microseconds(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }
-
-// pairsOf returns what a spec judges: each of the requirements that its labels
-// name, on each of the operations.
-func pairsOf(labels []string) []spec.Pair {
-	var pairs []spec.Pair
-	for _, r := range labels {
-		requirement, ok := strings.CutPrefix(r, "requirement:")
-		if !ok {
-			continue
-		}
-		for _, o := range labels {
-			if operation, ok := strings.CutPrefix(o, "operation:"); ok {
-				pairs = append(pairs, spec.Pair{Requirement: requirement, Operation: operation})
-			}
-		}
-	}
-	return pairs
-}

@@ -42,7 +42,7 @@ func requests() {
 	}
 	Describe(spec.CreatePlacementTest, func() {
 		for _, field := range spec.CreateRequired {
-			It("does not create a test without "+field, Requires(spec.RequestRequired(field)), func(api *API) {
+			It("refuses a test without "+field, Requires(spec.RequestRequired(field)), func(api *API) {
 				calls := []Call{api.Request().WithoutField(field)}
 				if field != "type" { // an automated test needs the field, too
 					calls = append(calls, api.creating("type", variants.Variant{Value: 2.0}).WithoutField(field))
@@ -51,7 +51,7 @@ func requests() {
 			})
 		}
 		for _, field := range slices.Concat(spec.CreateRequired, spec.CreateOptional) {
-			It("does not create a test with an invalid "+field, Requires(spec.RequestInvalid(field)), func(api *API) {
+			It("refuses an invalid "+field, Requires(spec.RequestInvalid(field)), func(api *API) {
 				var calls []Call
 				invalid := variants.Member(spec.CreatePlacementTest, field).Invalid
 				for _, v := range slices.Concat(invalid, api.amongValid(spec.CreatePlacementTest, field, invalid)) {

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,14 +24,8 @@ import (
 
 // Plan says what a program has Ginkgo run.
 type Plan struct {
-	// LabelFilter selects specs, as Ginkgo's --label-filter does; "" selects all.
-	LabelFilter string
-	// Operations are those whose containers are built; none means those with a spec
-	// that the label filter selects.
-	Operations []string
-	// Only are the names of the specs that may run; nil for all that the label filter
-	// selects.
-	Only []string
+	// Selects reports whether a spec runs; nil selects all.
+	Selects func(Spec) bool
 	// FailFast reports whether a check with this outcome ends the run; nil for a run
 	// that goes on.
 	FailFast func(reports.Check) bool
@@ -49,34 +41,8 @@ type Plan struct {
 
 // Judging returns the plan that runs the specs which judge any of the pairs.
 func Judging(pairs ...spec.Pair) Plan {
-	var plan Plan
-	var labels []string
-	for _, p := range pairs {
-		labels = append(labels, fmt.Sprintf("requirement:%s && operation:%s", p.Requirement, p.Operation))
-	}
-	plan.LabelFilter = strings.Join(labels, " || ")
-	for _, p := range pairs {
-		for _, operation := range judgingOperations()[p] {
-			if !slices.Contains(plan.Operations, operation) {
-				plan.Operations = append(plan.Operations, operation)
-			}
-		}
-	}
-	return plan
+	return Plan{Selects: func(s Spec) bool { return slices.ContainsFunc(pairs, s.declares) }}
 }
-
-// judgingOperations returns the operations whose specs judge each pair.
-var judgingOperations = sync.OnceValue(func() map[spec.Pair][]string {
-	operations := map[spec.Pair][]string{}
-	for _, s := range allSpecs() {
-		for _, p := range s.Pairs {
-			if !slices.Contains(operations[p], s.Operation) {
-				operations[p] = append(operations[p], s.Operation)
-			}
-		}
-	}
-	return operations
-})
 
 // Judges returns the names of the specs that judge each pair.
 func Judges() map[spec.Pair][]string {
@@ -143,20 +109,19 @@ var treeLock sync.Mutex
 // requests in flight. Its error means that nothing was judged. When the context
 // ends, the specs that have not begun are not assessed.
 func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
-	if err := ready(plan); err != nil {
+	if err := Ready(); err != nil {
 		return Outcome{}, err
 	}
 	env.begin()
 	defer env.sandbox().Close(ctx)
-	plan.Operations = plan.operations()
-	t := &tree{env: env, wants: plan.wants()}
+	t := plan.tree(env)
 	begin := func(specs []Spec) *ahead {
 		shares := sharesOf(specs)
 		env.shares = func() map[string]sandbox.Share { return shares }
 		return start(ctx, env, specs, plan)
 	}
 	if plan.Gather {
-		t.ahead = begin(plan.among(Specs()))
+		t.ahead = begin(plan.Specs())
 		t.ahead.waitForAll()
 		defer t.ahead.close()
 	}
@@ -176,17 +141,6 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 	return outcome, err
 }
 
-// ready reports what would make Ginkgo end the process without a verdict.
-func ready(plan Plan) error {
-	if err := Ready(); err != nil {
-		return err
-	}
-	if _, err := types.ParseLabelFilter(plan.LabelFilter); err != nil {
-		return fmt.Errorf("label filter %q: %w", plan.LabelFilter, err)
-	}
-	return nil
-}
-
 // Ready reports what about this process would make Ginkgo end it without a verdict, even
 // when it only lists specs. Check it before you call Specs.
 func Ready() error {
@@ -202,54 +156,25 @@ func Ready() error {
 	return refused
 }
 
-// operations returns the operations whose containers are built; none means all.
-func (p Plan) operations() []string {
-	if len(p.Operations) > 0 || p.LabelFilter == "" && p.Only == nil {
-		return p.Operations
-	}
-	var all []string
-	for _, s := range p.among(Specs()) {
-		if !slices.Contains(all, s.Operation) {
-			all = append(all, s.Operation)
+// Specs returns the specs that the plan selects, in any order.
+func (p Plan) Specs() []Spec {
+	return slices.DeleteFunc(Specs(), func(s Spec) bool { return p.Selects != nil && !p.Selects(s) })
+}
+
+// selected is the label of the specs that a plan selects.
+const selected = "selected"
+
+// tree returns the tree of the plan. It has the containers of the operations with a spec that
+// the plan selects.
+func (p Plan) tree(env *Env) *tree {
+	t := &tree{env: env, selects: p.Selects}
+	if p.Selects != nil {
+		t.operations = map[string]bool{}
+		for _, s := range p.Specs() {
+			t.operations[s.Operation] = true
 		}
 	}
-	return all
-}
-
-// wants reports whether an operation's container is built; nil for all.
-func (p Plan) wants() func(string) bool {
-	if len(p.Operations) == 0 {
-		return nil
-	}
-	wanted := map[string]bool{}
-	for _, id := range p.Operations {
-		wanted[id] = true
-	}
-	return func(operation string) bool { return wanted[operation] }
-}
-
-// focus returns patterns that Ginkgo matches with the description of the suite and the
-// name of a spec; none for all specs.
-func (p Plan) focus() []string {
-	if p.Only == nil {
-		return nil
-	}
-	patterns := []string{"^$"} // never empty: Ginkgo would run everything
-	for _, name := range p.Only {
-		patterns = append(patterns, "^"+regexp.QuoteMeta(Description+" "+name)+"$")
-	}
-	return patterns
-}
-
-// Specs returns the specs that the plan selects, in any order.
-func (p Plan) Specs() []Spec { return p.among(Specs()) }
-
-// among returns the specs that Ginkgo will select, in any order.
-func (p Plan) among(specs []Spec) []Spec {
-	wants, selects := p.wants(), types.MustParseLabelFilter(p.LabelFilter)
-	return slices.DeleteFunc(specs, func(s Spec) bool {
-		return wants != nil && !wants(s.Operation) || !selects(s.Labels()) || p.Only != nil && !slices.Contains(p.Only, s.Name())
-	})
+	return t
 }
 
 // Specs returns every spec of the tree. Like Run, it takes the process's only tree:
@@ -269,8 +194,11 @@ func (t *tree) configuration(plan Plan) (types.SuiteConfig, types.ReporterConfig
 	suite, reporter := ginkgo.GinkgoConfiguration()
 	suite.RandomSeed = int64(t.env.Seed)
 	suite.RandomizeAllSpecs = true
-	suite.LabelFilter = plan.LabelFilter
-	suite.FocusStrings, suite.SkipStrings, suite.FocusFiles, suite.SkipFiles = plan.focus(), nil, nil, nil
+	suite.LabelFilter = ""
+	if plan.Selects != nil {
+		suite.LabelFilter = selected
+	}
+	suite.FocusStrings, suite.SkipStrings, suite.FocusFiles, suite.SkipFiles = nil, nil, nil, nil
 	suite.DryRun, suite.FailFast = false, false
 	suite.ParallelTotal, suite.ParallelProcess = 1, 1
 	suite.OutputInterceptorMode = "none"

@@ -31,26 +31,29 @@ func (s Spec) Name() string { return s.Operation + " " + s.Title }
 
 func (s Spec) declares(p spec.Pair) bool { return slices.Contains(s.Pairs, p) }
 
-// Labels name the requirements of the spec, their operations, groups and
-// profiles, so that Ginkgo's filters find it by them.
+// Labels name the operation of the spec, its groups and profiles, and its requirement if it has
+// only one, so that Ginkgo's filters find it by them. They stand above each failure that Ginkgo
+// prints.
 func (s Spec) Labels() Labels {
-	labels := Labels{"operation:" + s.Operation}
-	add := func(label string) {
-		if !slices.Contains(labels, label) {
-			labels = append(labels, label)
+	var groups, profiles, requirements Labels
+	add := func(to *Labels, kind, name string) {
+		if label := kind + ":" + name; !slices.Contains(*to, label) {
+			*to = append(*to, label)
 		}
 	}
 	for _, p := range s.Pairs {
 		r, _ := spec.FindRequirement(p.Requirement)
-		add("requirement:" + r.ID)
-		add("operation:" + p.Operation)
-		add("group:" + string(r.Group))
-		add("profile:" + string(r.Profile))
+		add(&groups, "group", string(r.Group))
+		add(&profiles, "profile", string(r.Profile))
+		add(&requirements, "requirement", r.ID)
 	}
-	if len(s.Pairs) == 0 {
-		add("observation")
+	switch {
+	case len(s.Pairs) == 0:
+		requirements = Labels{"observation"}
+	case len(requirements) > 1:
+		requirements = nil
 	}
-	return labels
+	return slices.Concat(Labels{"operation:" + s.Operation}, groups, profiles, requirements)
 }
 
 // The decorators of a spec. They go where Ginkgo's own do, after the title.

@@ -13,7 +13,7 @@ import (
 // TestConformance judges the reference server, or the target that
 // OUTREACH_TARGET and OUTREACH_TARGET_PROFILE name, as an ordinary Ginkgo suite:
 //
-//	go test ./suites -count=1 -run TestConformance -args -ginkgo.label-filter=requirement:PAGE-ORDER
+//	go test ./suites -count=1 -run TestConformance -args -ginkgo.label-filter=group:sort
 //	ginkgo --label-filter='group:isolation && !requirement:ISOLATION-LIST' ./suites
 func TestConformance(t *testing.T) {
 	env, err := runner.FromEnvironment(t.Context(), GinkgoRandomSeed())

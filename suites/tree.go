@@ -32,7 +32,9 @@ var files = []func(){
 type tree struct {
 	env   *Env
 	ahead *ahead // bodies that start before their nodes; nil for none
-	wants func(operation string) bool
+
+	selects    func(Spec) bool // nil for all
+	operations map[string]bool // those whose containers are built; nil for all
 
 	operation string // of the container that is being built
 	specs     map[string]Spec
@@ -92,6 +94,9 @@ func (t *tree) transform(nodeType types.NodeType, _ Offset, text string, args []
 		}
 		s.order = len(t.specs)
 		t.specs[s.Name()] = s
+		if t.selects != nil && t.selects(s) {
+			rest = append(rest, Label(selected))
+		}
 		return text, append(rest, t.env.specBound(), func(ctx SpecContext) { t.run(ctx, s) }), nil
 	}
 	return text, args, nil
@@ -127,7 +132,7 @@ func (t *tree) inContainer(text string, build func()) func() {
 	if _, isOperation := spec.FindOperation(text); !isOperation {
 		return build
 	}
-	if t.wants != nil && !t.wants(text) {
+	if t.operations != nil && !t.operations[text] {
 		return func() {}
 	}
 	return func() {
@@ -149,11 +154,11 @@ func (t *tree) run(ctx SpecContext, s Spec) {
 		for _, p := range s.Pairs {
 			cut.Missing(p, t.ahead.whyCut())
 		}
-		report(cut, 0)
+		report(cut, s, 0)
 		Skip("the run has ended before: " + t.ahead.whyCut())
 	}
 	t.env.all.Add(done.evidence)
-	report(done.evidence, done.took)
+	report(done.evidence, s, done.took)
 	if t.ahead != nil && s.rule {
 		t.ahead.waitForAll()
 	}
@@ -232,7 +237,11 @@ func unseen(report Report, env *Env) string {
 	for _, s := range report.SpecReports {
 		if s.Failed() {
 			broken = true
-			for _, p := range pairsOf(s.Labels()) {
+			found, _, err := carriedBy(s)
+			if err != nil {
+				return err.Error()
+			}
+			for _, p := range found.Pairs {
 				failed[p] = true
 			}
 		}

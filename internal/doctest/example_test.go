@@ -40,7 +40,7 @@ func TestGoExampleRuns_long(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-c", "-o", binary, "-overlay", overlay, "./testdata/example").CombinedOutput(); err != nil {
 		t.Fatalf("the example does not compile: %v\n%s", err, out)
 	}
-	run := exec.CommandContext(t.Context(), binary, "-ginkgo.label-filter=operation:phone-numbers.list && (observation || requirement:STATUS-200)", "-ginkgo.no-color", "-ginkgo.v")
+	run := exec.CommandContext(t.Context(), binary, "-ginkgo.label-filter=operation:phone-numbers.list && (observation || group:shape)", "-ginkgo.no-color", "-ginkgo.v")
 	run.Dir = dir
 	run.Env = testbed.Environment()
 	out, err := run.CombinedOutput()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func TestResultsComeFromGinkgosReport(t *testing.T) {
 	env, err := NewEnv(Config{Target: subject, Seed: 1})
 	g.Expect(err).NotTo(HaveOccurred())
 	defer env.Client.Close()
-	outcome, err := suites.Run(t.Context(), env, suites.Plan{LabelFilter: "group:keys"})
+	outcome, err := suites.Run(t.Context(), env, suites.Plan{Selects: Selection{Groups: []string{"keys"}}.Selects()})
 	g.Expect(err).NotTo(HaveOccurred())
 
 	passed := func(report types.Report) int {
@@ -116,13 +117,9 @@ func TestRunAndGinkgoFailAlike_long(t *testing.T) {
 			ledger, err := suites.Evidence(report, spec.Pairs())
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(failed(ledger.Checks())).To(ConsistOf(failed(results.Checks)))
-			var labels, places []string
-			for _, p := range failed(results.Checks) {
-				labels = append(labels, "requirement:"+p.Requirement)
-			}
+			var places []string
 			for _, s := range report.SpecReports {
 				if s.Failed() && s.LeafNodeType.Is(types.NodeTypeIt) {
-					g.Expect(s.Labels()).To(ContainElement(BeElementOf(labels)), s.FullText())
 					places = append(places, s.FailureLocation().String(), s.LeafNodeLocation.String())
 				}
 			}
@@ -201,9 +198,6 @@ func TestWhatEndsGinkgoIsAnError(t *testing.T) {
 	env, err := NewEnv(Config{Target: embedded(t), Seed: 1, Rules: &judge.Rules{}})
 	g.Expect(err).NotTo(HaveOccurred())
 	defer env.Client.Close()
-	_, err = suites.Run(t.Context(), env, suites.Plan{LabelFilter: "group:keys &&"})
-	g.Expect(err).To(MatchError(ContainSubstring("label filter")))
-
 	here, err := os.Getwd()
 	g.Expect(err).NotTo(HaveOccurred())
 	gone := filepath.Join(t.TempDir(), "gone")
@@ -215,38 +209,26 @@ func TestWhatEndsGinkgoIsAnError(t *testing.T) {
 	g.Expect(os.Chdir(here)).To(Succeed())
 }
 
-// A selection of the command line is a filter of labels that selects the specs of
-// its pairs.
-func TestLabelFilterSelectsTheSpecsOfThePairs(t *testing.T) {
+// A selection of the command line selects the specs of its pairs, and no spec that only observes.
+func TestSelectionSelectsTheSpecsOfItsPairs(t *testing.T) {
 	g := NewWithT(t)
 	for _, s := range []Selection{
-		{Operations: []string{"lead-*.list"}}, {Requirements: []string{"PAGE-WALK-*", "SORT-?SC"}}, {Groups: []string{"isolation"}},
-		{Profiles: []spec.Profile{spec.ProfileShape}}, {Operations: []string{"leads.move"}, Groups: []string{"state", "[ai]*"}},
+		{Operations: []string{"lead-*.list"}}, {Requirements: []string{"PAGE-WALK-*", "SORT-?SC"}}, {Requirements: []string{"SHAPE-LEAD-EMAIL-TYPE"}},
+		{Groups: []string{"isolation"}}, {Profiles: []spec.Profile{spec.ProfileBilling}}, {Operations: []string{"leads.move"}, Groups: []string{"state", "[ai]*"}},
 	} {
 		pairs, err := s.Pairs()
 		g.Expect(err).NotTo(HaveOccurred())
-		selects, err := types.ParseLabelFilter(s.LabelFilter())
-		g.Expect(err).NotTo(HaveOccurred(), s.LabelFilter())
-		chosen := map[string]bool{}
-		for _, spec := range suites.Specs() {
-			chosen[spec.Name()] = selects(spec.Labels())
-		}
-		judges := suites.Judges()
-		for _, p := range pairs {
-			for _, name := range judges[p] {
-				g.Expect(chosen[name]).To(BeTrue(), "%s selects %q", s.LabelFilter(), name)
-			}
-		}
-		some := 0
-		for _, is := range chosen {
-			if is {
+		selects, some := s.Selects(), 0
+		for _, one := range suites.Specs() {
+			judges := slices.ContainsFunc(one.Pairs, func(p spec.Pair) bool { return slices.Contains(pairs, p) })
+			g.Expect(selects(one)).To(Equal(judges), "%+v: %s", s, one.Name())
+			if judges {
 				some++
 			}
 		}
-		g.Expect(some).To(BeNumerically("<", len(chosen)/2), s.LabelFilter())
-		g.Expect(strings.Contains(s.LabelFilter(), "!observation")).To(BeTrue())
+		g.Expect(some).To(And(BeNumerically(">", 0), BeNumerically("<", len(suites.Specs())/2)), "%+v", s)
 	}
-	g.Expect(Selection{}.LabelFilter()).To(BeEmpty())
+	g.Expect(Selection{}.Selects()).To(BeNil())
 }
 
 // Ginkgo ends the process, without a word on the muted console, when go test repeats its

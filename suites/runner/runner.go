@@ -260,7 +260,7 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 		return judgement{ledger: ledger, doubt: doubt}, nil
 	}
 	env.Spent(keys.asked)
-	plan := suites.Plan{LabelFilter: config.Selection.LabelFilter(), Only: config.Selection.specs(), FailFast: config.failFast(env.Selected)}
+	plan := suites.Plan{Selects: config.Selection.Selects(), FailFast: config.failFast(env.Selected)}
 	expected := estimate(env.Profile, plan.Specs(), keys.roundTrip)
 	if keys.roundTrip > 0 { // the target answers
 		expected.LeftOut = leftOut(env.MeasureLists(ctx), env.Selected)

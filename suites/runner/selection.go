@@ -3,7 +3,6 @@ package runner
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -77,14 +76,6 @@ func RepeatFailed(from string, results reports.Results) (*Repeat, error) {
 	return r, nil
 }
 
-// specs returns the names of the specs that may run; nil for all.
-func (s Selection) specs() []string {
-	if s.Repeat == nil {
-		return nil
-	}
-	return s.Repeat.specs
-}
-
 // ErrNothingSelected: each filter is known, but together they leave nothing.
 var ErrNothingSelected = errors.New("the filters leave not one requirement to judge")
 
@@ -127,38 +118,24 @@ func (s Selection) String() string {
 	return strings.Join(flags, " ")
 }
 
-// LabelFilter returns the selection as a filter of Ginkgo's labels. It selects
-// every spec that judges a selected pair, and perhaps more. What only observes is
-// part of a run without filters, or of one that repeats what failed there.
-func (s Selection) LabelFilter() string {
-	if s.Repeat != nil {
-		s = Selection{Implemented: s.Implemented, Omitted: s.Omitted} // the names of the specs say the rest
+// Selects returns what reports whether a spec runs; nil for all. It selects the specs that
+// judge a selected pair. What only observes is part of a run without filters.
+func (s Selection) Selects() func(suites.Spec) bool {
+	switch {
+	case s.Repeat != nil:
+		return func(one suites.Spec) bool { return slices.Contains(s.Repeat.specs, one.Name()) }
+	case s.Everything() && len(s.Implemented) == 0:
+		return nil
 	}
-	var parts []string
-	if !s.Everything() {
-		parts = append(parts, "!observation")
+	pairs, _ := s.Pairs() // a caller that does not check them runs nothing
+	selected := map[spec.Pair]bool{}
+	for _, p := range pairs {
+		selected[p] = true
 	}
-	add := func(kind string, all []string, wanted func(string) bool) {
-		var names []string
-		for _, name := range all {
-			if wanted(name) {
-				names = append(names, regexp.QuoteMeta(name))
-			}
-		}
-		if len(names) < len(all) {
-			parts = append(parts, fmt.Sprintf("/^%s:(%s)$/", kind, strings.Join(names, "|")))
-		}
+	return func(one suites.Spec) bool {
+		return len(one.Pairs) == 0 && s.Everything() && s.Operation(one.Operation) ||
+			slices.ContainsFunc(one.Pairs, func(p spec.Pair) bool { return selected[p] })
 	}
-	fitting := func(patterns []string) func(string) bool {
-		return func(name string) bool { return pattern.Fits(patterns, name) }
-	}
-	if !s.full() {
-		add("profile", texts(spec.Profiles()), func(name string) bool { return slices.Contains(s.Profiles, spec.Profile(name)) })
-	}
-	add("operation", operationIDs(), s.Operation)
-	add("requirement", requirementIDs(), fitting(s.Requirements))
-	add("group", texts(spec.Groups()), fitting(s.Groups))
-	return strings.Join(parts, " && ")
 }
 
 // For returns the selection for a target, whose profile leaves out what it does not

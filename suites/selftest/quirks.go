@@ -96,7 +96,7 @@ func (l legalCase) try(ctx context.Context, source Source, rules *judge.Rules, s
 	if l.OnWire {
 		examined = examineOnWire
 	}
-	result, err := examined(ctx, source, rules, seed, suites.Plan{LabelFilter: selection.LabelFilter()}, l.Apply)
+	result, err := examined(ctx, source, rules, seed, suites.Plan{Selects: selection.Selects()}, l.Apply)
 	if err != nil {
 		return tolerance{}, fmt.Errorf("legal behaviour %s: %w", l.ID, err)
 	}
