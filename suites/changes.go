@@ -41,6 +41,9 @@ func (api *API) after(r Response, begun sandbox.Begun) {
 	if !r.Call.allowed.Open() { // else the creation itself is the violation
 		begun.OnForeign(func(why string) { api.namesAnother(r, why) })
 	}
+	if r.Call.Operation.Unsafe() {
+		api.changesTo(r.Call.Operation.Resource).Add(1)
+	}
 	undo, err := api.sandbox().After(api.change(r.Call), begun, r.Exchange, created)
 	if undo != nil {
 		api.afterwards(undo)

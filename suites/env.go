@@ -75,6 +75,10 @@ type Env struct {
 	tooLong map[string]string // id of a list that no spec reads whole → the input that is missing
 	large   bool              // the lists take much memory
 
+	reads   sync.Map // name of a key and id of a list → *sharedRead
+	changed sync.Map // name of a resource → *atomic.Int64
+	shared  *keeper  // what shared reads keep
+
 	names    sync.Map     // of tests that the run has sent creations of
 	repeated sync.RWMutex // locked while a lead is moved away and back, so that nobody moves it in between
 	changing sync.RWMutex // locked while one spec alone changes something
@@ -145,6 +149,7 @@ func (e *Env) begin() {
 	e.once.Do(func() {
 		e.salt, e.Run = rand.Uint64(), cmp.Or(e.Run, journal.NewRun().ID)
 		e.outside, e.all, e.examples, e.memory = judge.NewEvidence(), judge.NewEvidence(), judge.NewEvidence(), newMemory()
+		e.shared = &keeper{of: e.memory}
 		e.ids, e.finder = lookup.All(e.Profile), &lookup.Finder{Profile: e.Profile, Serves: e.Profile.Implements, Send: e.sendSpent}
 		e.box = sandbox.New(sandbox.Config{Send: e.Send, Profile: e.Profile, Journal: e.Journal, Run: e.Run,
 			Ended: e.Left.Runs, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout, Waits: e.Waits,

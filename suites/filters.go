@@ -45,10 +45,10 @@ const handful = 4
 // specs create more of them while it looks, so these do not count then.
 func (api *API) expectFilter(f oracle.Filter) {
 	list := api.Request()
-	tried := api.tryFilter(list, f)
+	tried := api.tryFilter(list, f, api.Shared)
 	if tried.differs(f) {
 		api.look(func() bool {
-			tried = api.tryFilter(list, f)
+			tried = api.tryFilter(list, f, api.ReadAll)
 			tried.before = api.settled(tried.before)
 			return !tried.differs(f)
 		})
@@ -112,8 +112,8 @@ type triedUse struct {
 
 // tryFilter walks the list without the filter, with it, and without it again: only rows
 // that both unfiltered walks show alike are expected or ruled out.
-func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
-	tried := filterTrial{before: api.ReadAll(list)}
+func (api *API) tryFilter(list Call, f oracle.Filter, unfiltered func(Call) Walk) filterTrial {
+	tried := filterTrial{before: unfiltered(list)}
 	whole, named := oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}, api.named(list.Operation.ID)
 	var work []func()
 	try := func(u oracle.Use, whole bool, walk func() Walk) {
@@ -143,7 +143,7 @@ func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 		try(u, true, func() Walk { return api.Ask(list.MayBeRefused(), q).Walk })
 	}
 	api.Together(work...)
-	tried.after = api.ReadAll(list)
+	tried.after = unfiltered(list)
 	return tried
 }
 
@@ -234,7 +234,7 @@ func strangers(id spec.ID, u oracle.Use, w Walk) []Finding {
 // most rows, and in small pages by one that selects few.
 func walkFiltered(api *API) {
 	list := api.Request()
-	rows := api.ReadAll(list).Rows()
+	rows := api.Shared(list).Rows()
 	var walked []filteredWalks
 	var work []func()
 	walk := func(uses []oracle.Use, sizes func(rows int) paging.Sizes) {
@@ -264,13 +264,13 @@ func walkFiltered(api *API) {
 	}
 }
 
-// smallFirst asks for single rows, then for 3 at a time, in at most 26 pages, one after
-// another. The largest pages take it to the end of a long list.
+// smallFirst asks for single rows, then for 3 at a time, one page after another. The largest
+// pages take it to the end of a long list.
 func smallFirst(page int) int {
 	switch {
-	case page < 6:
+	case page < 4:
 		return 1
-	case page < 26:
+	case page < 12:
 		return 3
 	default:
 		return maxLimit

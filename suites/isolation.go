@@ -113,14 +113,14 @@ func (api *API) expectNoRowShared() {
 	}
 	read := map[string]Walk{}
 	for _, role := range first {
-		read[role] = api.ReadRows(role, api.Operation().ID)
+		read[role] = api.Shared(api.As(role, api.Operation().ID))
 	}
 	slices.Reverse(first) // the main workspace's row is the violation
 	roles := append(first, slices.DeleteFunc(api.strangers(), func(role string) bool { return slices.Contains(first, role) })...)
 	foreign := 0
 	for _, role := range roles {
 		if _, known := read[role]; !known && api.Workspace(role).ID != "" {
-			read[role] = api.ReadRows(role, api.Operation().ID)
+			read[role] = api.Shared(api.As(role, api.Operation().ID))
 		}
 		if api.apart(dataset.Main, role) {
 			foreign += len(read[role].Rows())
@@ -244,11 +244,12 @@ func (api *API) expectForeignIDRefused() Response {
 func expectForeignFilters(api *API) {
 	const most = 2 // values of each filter
 	op := api.Operation()
-	ours, theirs := api.ReadRows(dataset.Main, op.ID), api.ReadRows(dataset.Second, op.ID)
+	ours, theirs := api.Shared(api.As(dataset.Main, op.ID)), api.Shared(api.As(dataset.Second, op.ID))
 	shared := ours.Keys()
+	theirs.Pages = slices.Clone(theirs.Pages)
 	for i := range theirs.Pages { // the lists of workspaces that belong together may share rows
 		page := &theirs.Pages[i]
-		page.Rows = slices.DeleteFunc(page.Rows, func(row paging.Row) bool { return shared[row.Key] > 0 })
+		page.Rows = slices.DeleteFunc(slices.Clone(page.Rows), func(row paging.Row) bool { return shared[row.Key] > 0 })
 	}
 	var shown []Walk
 	var work []func()

@@ -117,7 +117,7 @@ func walksAgree(api *API) {
 	before := walk(pagesOf(100))
 	n := len(before.Rows())
 	sizes := []paging.Sizes{pagesOf(50), pagesOf(100), singlesAtBothEnds(n), leavingOne(n), // these end at each row, and one row before the end
-		pagesOf(max(7, n/fewPages+1)), pagesOf(max(10, n/fewPages)), paging.Cycle(1, 2, 7, 99, 100), pagesOf(max(20, n/fewPages)), withoutLimit, pagesOf(max(25, n/fewPages))}
+		pagesOf(max(7, n/fewPages)), pagesOf(max(20, n/fewPages)), pagesOf(max(25, n/fewPages)), paging.Cycle(1, 2, 7, 99, 100), withoutLimit}
 	between := make([]Walk, len(sizes))
 	var work []func()
 	for i := range sizes {
@@ -145,7 +145,8 @@ func walksAgree(api *API) {
 
 // withoutLimit sends no limit with the first pages.
 func withoutLimit(page int) int {
-	if page < fewPages {
+	const first = 6
+	if page < first {
 		return 0
 	}
 	return maxLimit
@@ -157,7 +158,7 @@ const fewPages = 22
 // singlesAtBothEnds asks for single rows at both ends of a list of n rows. The last page is
 // full then, and the number of rows is a multiple of its limit, whatever rows come or go.
 func singlesAtBothEnds(n int) paging.Sizes {
-	const first, last = fewPages - 8, 5
+	const first, last = 6, 5
 	full := (max(0, n-first-last) + maxLimit - 1) / maxLimit
 	between := max(0, n-first-last)
 	return func(page int) int {

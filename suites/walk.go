@@ -151,9 +151,8 @@ func (api *API) whole(w Walk) Walk {
 	return w
 }
 
-// ReadRows reads a whole list as the role, whether it is paged or not.
-func (api *API) ReadRows(role, operation string) Walk {
-	list := api.As(role, operation)
+// ReadRows reads a whole list, whether it is paged or not.
+func (api *API) ReadRows(list Call) Walk {
 	if list.Operation.Answer == spec.Page {
 		return api.ReadAll(list)
 	}

@@ -23,7 +23,7 @@ func webhookEvents() {
 				if _, ok := api.Profile.FullKey(role); !ok && role != dataset.Main {
 					continue
 				}
-				first, second := api.ReadRows(role, spec.ListWebhookEvents), api.ReadRows(role, spec.ListWebhookEvents)
+				first, second := api.ReadRows(api.As(role, spec.ListWebhookEvents)), api.ReadRows(api.As(role, spec.ListWebhookEvents))
 				for id, expected := range rulesOfDeliveries(first, second) {
 					api.For(id).Expect(expected.attempts).To(expected.matcher)
 				}

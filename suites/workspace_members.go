@@ -25,7 +25,7 @@ func workspaceMembers() {
 // parts of a name are matched, so each of some forms may be the one that finds a member.
 func findsByName(api *API) {
 	list := api.Request()
-	members := slices.DeleteFunc(api.ReadAll(list).Rows(), func(m paging.Row) bool { return !m.ByID || len(formsOfName(m.Value)) == 0 })
+	members := slices.DeleteFunc(api.Shared(list).Rows(), func(m paging.Row) bool { return !m.ByID || len(formsOfName(m.Value)) == 0 })
 	if len(members) == 0 {
 		api.NotAssessed("a member whose name shows in no other field")
 	}

@@ -31,7 +31,7 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 	return rapid.Custom(func(t *rapid.T) Query {
 		q := Query{Pages: rapid.IntRange(1, mostPages).Draw(t, "pages"), Sizes: rapid.SliceOfN(sizes, 1, mostSizes).Draw(t, "limits")}
 		if rapid.IntRange(0, 5).Draw(t, "to the end") == 5 {
-			q.Pages, q.Sizes = WholeWalk, []int{rapid.SampledFrom([]int{0, max(7, len(l.Rows)/fewPages), 50, maxLimit}).Draw(t, "limit")}
+			q.Pages, q.Sizes = WholeWalk, []int{rapid.SampledFrom([]int{50, maxLimit}).Draw(t, "limit")}
 		}
 		if rapid.IntRange(0, 2).Draw(t, "with parameters") == 0 {
 			return q
