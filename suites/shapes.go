@@ -109,7 +109,7 @@ func readEachWay(api *API) {
 	list := api.Request()
 	api.Do(list)
 	api.readFiltered(list, api.Sample(list).Rows())
-	api.WalkKeys(list, paging.Cycle(1, 2, 7, 50))
+	api.WalkKeys(list, paging.Cycle(1, 2, 7, maxLimit))
 }
 
 // readFiltered reads a page of a list through each filter that the profile
