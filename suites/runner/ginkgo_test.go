@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -215,38 +216,23 @@ func TestWhatEndsGinkgoIsAnError(t *testing.T) {
 	g.Expect(os.Chdir(here)).To(Succeed())
 }
 
-// A selection of the command line is a filter of labels that selects the specs of
-// its pairs.
-func TestLabelFilterSelectsTheSpecsOfThePairs(t *testing.T) {
-	g := NewWithT(t)
+// A selection of the command line runs the specs that judge its pairs, and no others.
+func TestPlanHasTheSpecsOfThePairs(t *testing.T) {
+	g, judges := NewWithT(t), suites.Judges()
 	for _, s := range []Selection{
 		{Operations: []string{"lead-*.list"}}, {Requirements: []string{"PAGE-WALK-*", "SORT-?SC"}}, {Groups: []string{"isolation"}},
 		{Profiles: []spec.Profile{spec.ProfileShape}}, {Operations: []string{"leads.move"}, Groups: []string{"state", "[ai]*"}},
 	} {
 		pairs, err := s.Pairs()
 		g.Expect(err).NotTo(HaveOccurred())
-		selects, err := types.ParseLabelFilter(s.LabelFilter())
-		g.Expect(err).NotTo(HaveOccurred(), s.LabelFilter())
-		chosen := map[string]bool{}
-		for _, spec := range suites.Specs() {
-			chosen[spec.Name()] = selects(spec.Labels())
-		}
-		judges := suites.Judges()
+		var want []string
 		for _, p := range pairs {
-			for _, name := range judges[p] {
-				g.Expect(chosen[name]).To(BeTrue(), "%s selects %q", s.LabelFilter(), name)
-			}
+			want = append(want, judges[p]...)
 		}
-		some := 0
-		for _, is := range chosen {
-			if is {
-				some++
-			}
-		}
-		g.Expect(some).To(BeNumerically("<", len(chosen)/2), s.LabelFilter())
-		g.Expect(strings.Contains(s.LabelFilter(), "!observation")).To(BeTrue())
+		slices.Sort(want)
+		g.Expect(s.Plan(pairs).Only).To(ConsistOf(slices.Compact(want)), s.String())
 	}
-	g.Expect(Selection{}.LabelFilter()).To(BeEmpty())
+	g.Expect(Selection{}.Plan(spec.Pairs())).To(BeZero(), "everything")
 }
 
 // Ginkgo ends the process, without a word on the muted console, when go test repeats its
