@@ -3,42 +3,43 @@ package preflight
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/lookup"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/spec"
 )
 
 // data looks for the rows that the profile names, and counts the rows in the lists
 // of the main workspace. It skips workspaces whose keys are refused: keys has
 // reported those.
-func (a *asker) data(r *Report) error {
+func (a *asker) data() error {
 	look := &lookup.Finder{Send: a.api.Do, Profile: a.profile, Serves: func(operation string) bool {
 		return slices.ContainsFunc(a.operations(), func(op spec.Operation) bool { return op.ID == operation })
 	}}
 	for _, role := range slices.Sorted(maps.Keys(a.profile.Workspaces)) {
 		key, ok := a.profile.FullKey(role)
-		if lists := a.lists(); !ok || key.State != profile.KeyActive || len(lists) == 0 || a.list(readable(lists), key, nil).status != http.StatusOK {
+		if !ok || key.State != profile.KeyActive || a.wrongKey(key.Name) || len(a.lists()) == 0 {
 			continue
 		}
 		id := a.profile.Workspaces[role].ID
 		owner, err := look.Owner(a.ctx, role)
 		if err == nil && owner != "" && !strings.EqualFold(owner, id) {
-			r.Data = append(r.Data, Finding{What: "workspace " + role, Says: fmt.Sprintf("its key %s shows rows of workspace %s instead of %s", key.Name, owner, id), Wrong: true})
+			a.Data = append(a.Data, Finding{What: "workspace " + role, Says: fmt.Sprintf("its key %s shows rows of workspace %s instead of %s", key.Name, owner, id), Wrong: true})
 		}
 		if err == nil {
-			err = a.named(r, look, role)
+			err = a.named(look, role)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrNoAnswer, err)
 		}
 	}
-	a.counts(r)
+	a.counts()
 	return nil
 }
 
@@ -51,17 +52,9 @@ func readable(lists []spec.Operation) spec.Operation {
 	return lists[0]
 }
 
-// onePage returns the query for one page of a list; nil for a plain array.
-func onePage(op spec.Operation, limit string) url.Values {
-	if op.Answer != spec.Page {
-		return nil
-	}
-	return url.Values{"limit": {limit}}
-}
-
 // named looks for the ids that the profile names in the role's workspace. It leaves entries
 // out of which nothing shows.
-func (a *asker) named(r *Report, look *lookup.Finder, role string) error {
+func (a *asker) named(look *lookup.Finder, role string) error {
 	ids := lookup.In(a.profile, role)
 	for len(ids) > 0 {
 		entry, n, seen := ids[0].Entry, 0, 0
@@ -83,9 +76,9 @@ func (a *asker) named(r *Report, look *lookup.Finder, role string) error {
 		switch {
 		case entry == "id", seen+len(lost) == 0 && !strings.HasSuffix(entry, "subsequences"):
 		case entry == "expendable_subsequences":
-			r.Data = append(r.Data, supply(what, n, seen, lost))
+			a.Data = append(a.Data, supply(what, n, seen, lost))
 		default:
-			r.Data = append(r.Data, presence(what, n, seen, lost))
+			a.Data = append(a.Data, presence(what, n, seen, lost))
 		}
 	}
 	return nil
@@ -127,34 +120,35 @@ func some(ids []string) string {
 
 // wrongKey reports whether the key has been found wrong.
 func (r Report) wrongKey(name string) bool {
-	return slices.ContainsFunc(r.Keys, func(f Finding) bool { return f.Wrong && f.What == "key "+name })
+	return slices.ContainsFunc(r.Keys, func(f Finding) bool { return f.Wrong && f.What == keyed+name })
 }
 
 // counts reports how many rows each list of the main workspace shows. With too few
 // rows, checks of pages and filters are not assessed.
-func (a *asker) counts(r *Report) {
+func (a *asker) counts() {
 	for _, op := range a.lists() {
 		key, ok := a.profile.KeyFor(dataset.Main, op)
-		if !ok || key.State != profile.KeyActive || r.wrongKey(key.Name) {
+		if !ok || key.State != profile.KeyActive || a.wrongKey(key.Name) {
 			continue
 		}
-		got := a.list(op, key, onePage(op, fmt.Sprint(pageSize)))
-		says := fmt.Sprintf("%d rows", len(got.rows))
-		if len(got.rows) == 1 {
-			says = "1 row"
+		var query url.Values
+		if op.Answer == spec.Page {
+			query = url.Values{"limit": {strconv.Itoa(pageSize)}}
 		}
+		got := a.list(op, key, query)
+		says := printable.Counted(len(got.Rows), "row")
 		wrong := got.refused()
 		switch {
 		case wrong:
 			a.denied[op.ID] = got.status
 			says = fmt.Sprintf("returns %d to the key %s, whose scopes %q allow it", got.status, key.Name, key.Scopes)
-		case !got.shows():
+		case got.err != nil:
 			says = fmt.Sprintf("the key %s cannot read it: %v", key.Name, got.problem(op))
-		case got.cursor != "":
+		case got.Cursor != "":
 			says += " or more"
-		case len(got.rows) < 2:
+		case len(got.Rows) < 2:
 			says += ": too few for checks of pages and filters"
 		}
-		r.Data = append(r.Data, Finding{What: op.ID, Says: says, Wrong: wrong})
+		a.Data = append(a.Data, Finding{What: op.ID, Says: says, Wrong: wrong})
 	}
 }
