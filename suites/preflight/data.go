@@ -53,7 +53,7 @@ func readable(lists []spec.Operation) spec.Operation {
 }
 
 // named looks for the ids that the profile names in the role's workspace. It leaves entries
-// out of which nothing shows.
+// out of which nothing shows. The ids that are neither seen nor lost may exist as well.
 func (a *asker) named(look *lookup.Finder, role string) error {
 	ids := lookup.In(a.profile, role)
 	for len(ids) > 0 {
@@ -71,42 +71,25 @@ func (a *asker) named(look *lookup.Finder, role string) error {
 				lost = append(lost, ids[n].Text)
 			}
 		}
-		what := strings.ReplaceAll(entry, "_", " ") + " of " + role
 		ids = ids[n:]
+		f := Finding{What: strings.ReplaceAll(entry, "_", " ") + " of " + role, Wrong: len(lost) > 0}
 		switch {
 		case entry == "id", seen+len(lost) == 0 && !strings.HasSuffix(entry, "subsequences"):
-		case entry == "expendable_subsequences":
-			a.Data = append(a.Data, supply(what, n, seen, lost))
+			continue
+		case f.Wrong && entry == "expendable_subsequences":
+			f.Wrong, f.Spent = len(lost) == n, true
+			f.Says = fmt.Sprintf("%d of %d that the profile names are left; each run deletes some for good: "+
+				"before none is left, reset the server's data or list other rows", n-len(lost), n)
+		case f.Wrong:
+			f.Says = fmt.Sprintf("%d of %d that the profile names do not exist: %s", len(lost), n, some(lost))
+		case seen < n:
+			f.Says = fmt.Sprintf("%d of %d that the profile names are in the part of the list that was read", seen, n)
 		default:
-			a.Data = append(a.Data, presence(what, n, seen, lost))
+			f.Says = fmt.Sprintf("all %d that the profile names exist", n)
 		}
+		a.Data = append(a.Data, f)
 	}
 	return nil
-}
-
-// presence reports how many of the named ids exist. The others that are not lost may exist
-// as well.
-func presence(what string, named, seen int, lost []string) Finding {
-	f := Finding{What: what, Says: fmt.Sprintf("all %d that the profile names exist", named)}
-	switch {
-	case len(lost) > 0:
-		f.Wrong = true
-		f.Says = fmt.Sprintf("%d of %d that the profile names do not exist: %s", len(lost), named, some(lost))
-	case seen < named:
-		f.Says = fmt.Sprintf("%d of %d that the profile names are in the part of the list that was read", seen, named)
-	}
-	return f
-}
-
-// supply is presence for rows that runs delete: it is wrong only if all are gone.
-func supply(what string, named, seen int, lost []string) Finding {
-	f := presence(what, named, seen, lost)
-	if f.Wrong {
-		f.Wrong, f.Spent = len(lost) == named, true
-		f.Says = fmt.Sprintf("%d of %d that the profile names are left; each run deletes some for good: "+
-			"before none is left, reset the server's data or list other rows", named-len(lost), named)
-	}
-	return f
 }
 
 // some returns the first few of many ids.
@@ -136,19 +119,18 @@ func (a *asker) counts() {
 			query = url.Values{"limit": {strconv.Itoa(pageSize)}}
 		}
 		got := a.list(op, key, query)
-		says := printable.Counted(len(got.Rows), "row")
-		wrong := got.refused()
+		f := Finding{What: op.ID, Wrong: got.refused(), Says: printable.Counted(len(got.Rows), "row")}
 		switch {
-		case wrong:
+		case f.Wrong:
 			a.denied[op.ID] = got.status
-			says = fmt.Sprintf("returns %d to the key %s, whose scopes %q allow it", got.status, key.Name, key.Scopes)
+			f.Says = fmt.Sprintf("returns %d to the key %s, whose scopes %q allow it", got.status, key.Name, key.Scopes)
 		case got.err != nil:
-			says = fmt.Sprintf("the key %s cannot read it: %v", key.Name, got.problem(op))
+			f.Says = fmt.Sprintf("the key %s cannot read it: %v", key.Name, got.problem(op))
 		case got.Cursor != "":
-			says += " or more"
+			f.Says += " or more"
 		case len(got.Rows) < 2:
-			says += ": too few for checks of pages and filters"
+			f.Says += ": too few for checks of pages and filters"
 		}
-		a.Data = append(a.Data, Finding{What: op.ID, Says: says, Wrong: wrong})
+		a.Data = append(a.Data, f)
 	}
 }

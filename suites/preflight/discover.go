@@ -108,11 +108,7 @@ func (d *discovery) look() error {
 		return fmt.Errorf("%w: no list can be read: %w (is %s the address in front of /api/v2, and is the key allowed to read?)",
 			ErrNoAnswer, cmp.Or(wrong, absent), d.profile.BaseURL)
 	}
-	unseen := slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool {
-		got, asked := d.first[op.ID]
-		return asked && got.err == nil
-	})
-	d.served = d.findServed(unseen, d.key)
+	d.served = d.findServed(slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return d.first[op.ID].status == http.StatusOK }), d.key)
 	return nil
 }
 
@@ -199,9 +195,8 @@ func (d *discovery) rows(w *profile.Workspace) {
 		}
 		d.note("%s; none is expendable: move those that a run may delete to expendable_subsequences", what)
 	}
-	for _, row := range d.first[spec.ListPlacementTests].Rows {
-		w.PlacementTests = appendID(w.PlacementTests, text(row, "id"), mostTests)
-	}
+	tests := ids(d.first[spec.ListPlacementTests].Rows)
+	w.PlacementTests = tests[:min(len(tests), mostTests)]
 	for _, row := range d.first[spec.ListGroupMembers].Rows {
 		if admin := strings.ToLower(text(row, "admin_workspace_id")); admin == w.ID {
 			sub := judge.Clip(text(row, "sub_workspace_id"))

@@ -53,25 +53,13 @@ func (s served) absences() string {
 
 // findServed searches the given operations with the key, which must not be refused.
 func (a *asker) findServed(operations []spec.Operation, key profile.Key) served {
-	unknown := map[string]sign{} // by method and body: the responses at a path that no server knows
-	var listed []string          // ids of placement tests
-	for _, op := range operations {
-		p := harmless(op)
-		if _, asked := unknown[p.kind()]; !asked {
-			p.path = "/api/v2/conformance-" + uuid.NewString()
-			unknown[p.kind()] = a.sign(p, &key)
-		}
-		if op.ID == spec.GetPlacementTest && a.profile.Implements(spec.ListPlacementTests) {
-			listed = ids(a.list(spec.MustOperation(spec.ListPlacementTests), key, nil).Rows)
-		}
-	}
-	guarded := a.asksForKeys()
 	found := served{map[string]int{}, map[string]bool{}}
+	guarded := sync.OnceValue(a.asksForKeys)
 	var mu sync.Mutex
 	var searching sync.WaitGroup
 	for _, op := range operations {
 		searching.Go(func() {
-			status, unsure := a.lacks(harmless(op), key, unknown[harmless(op).kind()], listed, guarded)
+			status, unsure := a.lacks(op, key, guarded)
 			mu.Lock()
 			defer mu.Unlock()
 			found.absent[op.ID], found.unsure[op.ID] = status, unsure
@@ -81,18 +69,21 @@ func (a *asker) findServed(operations []spec.Operation, key profile.Key) served 
 	return found
 }
 
-// lacks searches the operation of one probe. It returns the status that shows that the target does not
-// serve it; 0 if it does. Unknown is the response to the same
-// request at a path that no server knows. Guarded says that the target asks for keys.
-func (a *asker) lacks(p probe, key profile.Key, unknown sign, listed []string, guarded bool) (status int, unsure bool) {
-	certain := p.op.Answer != spec.One // a list never answers 404 to a valid key
-	if p.op.ID == spec.GetPlacementTest && len(listed) > 0 {
-		p.path, certain = p.op.URLPath(listed[0]), true
-	}
+// lacks returns the status that shows that the target does not serve the operation; 0 if it
+// does, or may. guarded reports whether the target asks for keys.
+func (a *asker) lacks(op spec.Operation, key profile.Key, guarded func() bool) (status int, unsure bool) {
+	p := harmless(op)
+	certain := op.Answer != spec.One // a list never answers 404 to a valid key
 	keyed := a.sign(p, &key)
-	if keyed.status == http.StatusNotFound && certain && len(listed) > 1 && p.op.HasPathID() {
-		p.path = p.op.URLPath(listed[1]) // somebody may have deleted the first
-		keyed = a.sign(p, &key)
+	if op.ID == spec.GetPlacementTest && a.profile.Implements(spec.ListPlacementTests) {
+		listed := ids(a.list(spec.MustOperation(spec.ListPlacementTests), key, nil).Rows)
+		for _, id := range listed[:min(2, len(listed))] { // somebody may have deleted the first
+			if keyed.status != http.StatusNotFound {
+				break
+			}
+			p.path, certain = op.URLPath(id), true
+			keyed = a.sign(p, &key)
+		}
 	}
 	switch keyed.status {
 	case 0:
@@ -102,12 +93,14 @@ func (a *asker) lacks(p probe, key profile.Key, unknown sign, listed []string, g
 	case http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		return keyed.status, false
 	}
-	alike := keyed.same(unknown)
+	unknown := p
+	unknown.path = "/api/v2/conformance-" + uuid.NewString() // no server knows it
+	alike := keyed.same(a.sign(unknown, &key))
 	if alike && a.allows(p, key) {
 		return 0, false
 	}
 	var bare sign
-	if guarded { // otherwise a server might make a row of it
+	if guarded() { // otherwise a server might make a row of it
 		bare = a.sign(p, nil)
 	}
 	openly := spec.MeansUnserved(bare.status) // an operation that is served answers 401
@@ -143,9 +136,6 @@ type probe struct {
 	// body is sent with the key, bareBody without.
 	body, bareBody []byte
 }
-
-// kind is the same for probes that differ only in their paths.
-func (p probe) kind() string { return p.op.Method + string(p.body) }
 
 // harmless returns a probe of the operation that cannot change a row. Half a JSON
 // document does not change one on a server without validation either. Without the key

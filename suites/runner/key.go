@@ -30,8 +30,8 @@ type keyCheck struct {
 	roundTrip time.Duration // of the first request; 0 without a response
 }
 
-// doubt returns what is wrong with the keys or with the address, or "". All means that the target accepts
-// none of them, so that nothing can be judged.
+// doubt returns what is wrong with the keys or with the address, or "". All means that the
+// target accepts none of them, so that nothing can be judged.
 func (k *keyCheck) doubt() (why string, all bool) {
 	p := k.target.Profile
 	main, ok := p.FullKey(dataset.Main)
@@ -47,15 +47,17 @@ func (k *keyCheck) doubt() (why string, all bool) {
 	if spec.MeansUnserved(status) {
 		return fmt.Sprintf("the target serves no list (%d): is %s the address in front of /api/v2?", status, k.target.BaseURL), false
 	}
-	return fmt.Sprintf("the target refuses %s on every request (%d), probably the cause of the other failures (`outreach-conformance target check` tries each key of the profile)",
-			main.Label(), status), !slices.ContainsFunc(p.Keys, func(other profile.Key) bool {
-			i := slices.IndexFunc(refusing, other.Reads)
-			if other.State != profile.KeyActive || other.Name == main.Name || i < 0 {
-				return false
-			}
-			status, _ := k.refuses(other, refusing[i])
-			return status == 0 || spec.MeansUnserved(status)
-		})
+	why = fmt.Sprintf("the target refuses %s on every request (%d), probably the cause of the other failures (`outreach-conformance target check` tries each key of the profile)",
+		main.Label(), status)
+	acceptsAnother := slices.ContainsFunc(p.Keys, func(other profile.Key) bool {
+		i := slices.IndexFunc(refusing, other.Reads)
+		if other.State != profile.KeyActive || other.Name == main.Name || i < 0 {
+			return false
+		}
+		status, _ := k.refuses(other, refusing[i])
+		return status == 0 || spec.MeansUnserved(status)
+	})
+	return why, !acceptsAnother
 }
 
 // KnowsNoKey says that the target refuses all keys of its profile, or "". It costs 1

@@ -148,10 +148,9 @@ type run struct {
 	config Config
 	env    *suites.Env
 
-	ctx    context.Context // ends with the run, and when it gives the target up
-	giveUp context.CancelCauseFunc
-	dog    *watchdog
-	keys   *keyCheck
+	ctx  context.Context // ends with the run, and when the watchdog gives the target up
+	dog  *watchdog
+	keys *keyCheck
 
 	ledger  *judge.Ledger
 	outcome suites.Outcome // of the specs; the zero value for an exploration
@@ -160,12 +159,40 @@ type run struct {
 
 // execute does the work of a run, unless the target accepts no key at all, and returns its
 // results.
-func execute(ctx context.Context, config Config, work func(*run) error) (reports.Results, error) {
-	r, err := begin(ctx, config)
-	if err != nil {
-		return reports.Results{}, err
+func execute(ctx context.Context, config Config, work func(*run) error) (results reports.Results, err error) {
+	id := journal.NewRun()
+	r := &run{config: config}
+	if r.Description, err = describe(config, id.ID, time.Now()); err != nil {
+		return results, err
 	}
-	defer r.end()
+	var giveUp context.CancelCauseFunc
+	r.ctx, giveUp = context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	r.dog = newWatchdog(cmp.Or(r.profile.Pace.Timeout, client.DefaultTimeout), giveUp)
+	r.config.clock = newClock()
+	r.config.Observe = func(ex client.Exchange) {
+		r.dog.observe(ex)
+		if config.Observe != nil {
+			config.Observe(ex)
+		}
+	}
+	if r.env, err = NewEnv(r.config); err != nil {
+		return results, err
+	}
+	defer r.env.Client.Close() // a server that stops waits for connections that carried no request
+	r.env.Run, r.env.Selected = id.ID, among(r.Pairs)
+	r.env.Waits = func(what string, atMost time.Duration) (over func()) {
+		config.waits(atMost, "waiting up to %s: %s", printable.Seconds(atMost), what)
+		r.config.clock.enter(locked, +1)
+		return func() { r.config.clock.enter(locked, -1) }
+	}
+	if config.JournalDir != "" {
+		r.env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
+		if r.env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
+			return results, err
+		}
+	}
+	r.keys = &keyCheck{ctx: r.ctx, send: r.env.Send, target: config.Target}
 	var all bool
 	if r.doubt, all = r.keys.doubt(); all {
 		r.ledger = lacking(r.Pairs, "a key that the target accepts")
@@ -179,54 +206,9 @@ func execute(ctx context.Context, config Config, work func(*run) error) (reports
 		}
 	}
 	if err != nil {
-		return reports.Results{}, err
+		return results, err
 	}
 	return r.results(ctx.Err() != nil)
-}
-
-// begin prepares a run: the client, the watch over the target, and the journal. The caller
-// calls end.
-func begin(ctx context.Context, config Config) (*run, error) {
-	id := journal.NewRun()
-	config.clock = newClock()
-	d, err := describe(config, id.ID, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	r := &run{Description: d, config: config}
-	r.ctx, r.giveUp = context.WithCancelCause(ctx)
-	r.dog = newWatchdog(cmp.Or(d.profile.Pace.Timeout, client.DefaultTimeout), r.giveUp)
-	config.Observe = func(ex client.Exchange) {
-		r.dog.observe(ex)
-		if r.config.Observe != nil {
-			r.config.Observe(ex)
-		}
-	}
-	if r.env, err = NewEnv(config); err != nil {
-		r.giveUp(nil)
-		return nil, err
-	}
-	r.env.Run, r.env.Selected = id.ID, among(d.Pairs)
-	r.env.Waits = func(what string, atMost time.Duration) (over func()) {
-		config.waits(atMost, "waiting up to %s: %s", printable.Seconds(atMost), what)
-		config.clock.enter(locked, +1)
-		return func() { config.clock.enter(locked, -1) }
-	}
-	r.keys = &keyCheck{ctx: r.ctx, send: r.env.Send, target: config.Target}
-	if config.JournalDir != "" {
-		r.env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
-		if r.env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
-			r.end()
-			return nil, err
-		}
-	}
-	return r, nil
-}
-
-// end gives back what begin has taken.
-func (r *run) end() {
-	r.giveUp(nil)
-	r.env.Client.Close() // a server that stops waits for connections that carried no request
 }
 
 // runSpecs announces the run and has Ginkgo run the specs. All evidence comes from
@@ -277,12 +259,12 @@ func (r *run) progress() suites.Progress {
 	})
 	bodies := func(n int, tell func(suites.Spec)) func(suites.Spec) {
 		return func(s suites.Spec) {
+			body := judging
 			if exceedsRateLimit(s) {
-				r.config.clock.enter(exceeding, n)
-			} else {
-				r.config.clock.enter(judging, n)
+				body = exceeding
 			}
-			if exceedsRateLimit(s) && r.Probes > 0 {
+			r.config.clock.enter(body, n)
+			if body == exceeding && r.Probes > 0 {
 				announce()
 			}
 			if tell != nil {

@@ -26,10 +26,8 @@ const maxClosed = 100
 // watchdog watches the exchanges of a run for what explains its results. It ends a run
 // whose target no longer responds. It is safe for concurrent use.
 type watchdog struct {
-	silent, gone *outage.Detector // requests time out; the target accepts no connection
-	closing      *outage.Detector // connections close before a response
-	giveUp       context.CancelCauseFunc
-
+	detectors []*outage.Detector
+	giveUp    context.CancelCauseFunc
 	exhausted atomic.Pointer[string] // the first resource of this machine that was used up
 	stale     atomic.Int64           // requests that were lost on a keep-alive connection
 }
@@ -43,22 +41,21 @@ func newWatchdog(timeout time.Duration, giveUp context.CancelCauseFunc) *watchdo
 			return slices.ContainsFunc(kinds, is) && client.Exhausted(err) == "" // not the target's fault
 		}}
 	}
-	return &watchdog{
-		silent: detector(maxUnanswered, fmt.Sprintf(" within %s each, so the run ended; see what keeps the server busy, or raise pace.timeout in the profile (--timeout)", timeout), client.ErrTimeout),
-		gone: detector(maxUnanswered, ": it is unreachable (no connection), so the run ended; see why the server ended",
+	return &watchdog{giveUp: giveUp, detectors: []*outage.Detector{
+		detector(maxUnanswered, fmt.Sprintf(" within %s each, so the run ended; see what keeps the server busy, or raise pace.timeout in the profile (--timeout)", timeout), client.ErrTimeout),
+		detector(maxUnanswered, ": it is unreachable (no connection), so the run ended; see why the server ended",
 			client.ErrRefused, client.ErrUnresolved),
-		closing: detector(maxClosed, ": it closed each connection, so the run ended; see why the server, or what stands before it, closes them", client.ErrProtocol),
-		giveUp:  giveUp,
-	}
+		detector(maxClosed, ": it closed each connection, so the run ended; see why the server, or what stands before it, closes them", client.ErrProtocol),
+	}}
 }
 
 func (w *watchdog) observe(ex client.Exchange) {
-	w.silent.Observe(ex.Err)
-	w.gone.Observe(ex.Err)
-	if ex.Malformed {
-		w.closing.Observe(nil)
-	} else {
-		w.closing.Observe(ex.Err)
+	for _, d := range w.detectors {
+		if ex.Malformed { // something answered
+			d.Observe(nil)
+		} else {
+			d.Observe(ex.Err)
+		}
 	}
 	if all := (*client.AllThrottled)(nil); errors.As(ex.Err, &all) {
 		w.giveUp(fmt.Errorf("%w, so the run ended; lower the pace, raise the target's limit, or raise pace.patience in the profile (--patience)", all))
