@@ -186,6 +186,15 @@ const OptionsPath = "/api/v2/inbox-placement-tests/email-service-provider-option
 // Operations returns all operations in the specification's order.
 func Operations() []Operation { return append([]Operation(nil), operations...) }
 
+// OperationIDs returns the ids of all operations in the order of the catalogue.
+func OperationIDs() []string {
+	ids := make([]string, len(operations))
+	for i, op := range operations {
+		ids[i] = op.ID
+	}
+	return ids
+}
+
 // FindOperation returns the operation with the given id.
 func FindOperation(id string) (Operation, bool) {
 	return find(operations, func(op Operation) bool { return op.ID == id })

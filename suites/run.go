@@ -73,10 +73,9 @@ func Locations(requirement string) []string {
 }
 
 // Progress receives the events of a run. Nil functions are not called. One
-// goroutine at a time calls Start and Done. Many call Begin and End, around the body
+// goroutine at a time calls Done. Many call Begin and End, around the body
 // of each spec.
 type Progress struct {
-	Start      func(specs int)
 	Done       func(s Spec, violations int)
 	Begin, End func(s Spec)
 }
@@ -130,9 +129,6 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 	if !plan.Gather {
 		t.ahead = begin(t.preview(plan))
 		defer t.ahead.close()
-	}
-	if plan.Progress.Start != nil {
-		plan.Progress.Start(len(t.ahead.results))
 	}
 	outcome, err := t.runSpecs(plan)
 	if err == nil && plan.Interrupted != nil && ctx.Err() != nil && !stoppedAnswering(ctx) {

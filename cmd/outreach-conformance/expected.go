@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/suites/runner"
 )
 
 // expected reads the file of --expected-failures. It also checks, before any
@@ -38,7 +40,7 @@ func (f runFlags) expected() (*profile.ExpectedFailures, error) {
 // The entries of the profile override those of the file.
 func (f runFlags) expectedIn(ofProfile []profile.ExpectedFailure) func(reports.Check) string {
 	return func(c reports.Check) string {
-		if f.expectedFailures == "" || runner.Expects(ofProfile, c) {
+		if f.expectedFailures == "" || expects(ofProfile, c) {
 			return "the target's profile"
 		}
 		return reports.Printable(f.expectedFailures)
@@ -50,7 +52,7 @@ func (f runFlags) writeExpectedFailures(results reports.Results, ofProfile, ofFi
 	if f.writeExpected == "" {
 		return nil
 	}
-	entries, added := runner.ExpectedAfter(results, ofProfile, ofFile, f.reason)
+	entries, added := expectedAfter(results, ofProfile, ofFile, f.reason)
 	heading := fmt.Sprintf("Known failures of %s, for `run --expected-failures`. An entry fails the run\nonce it has expired or its failure is fixed.",
 		reports.Printable(results.Target.Name))
 	if err := profile.WriteExpectedFailures(f.writeExpected, heading, entries); err != nil {
@@ -62,4 +64,37 @@ func (f runFlags) writeExpectedFailures(results reports.Results, ofProfile, ofFi
 	}
 	say(stderr, fmt.Sprintf("wrote %s: expected failures: %d, new: %d%s", f.writeExpected, len(entries), added, hint))
 	return nil
+}
+
+// expectedDays is the number of days after which a new entry expires.
+const expectedDays = 90
+
+// expects reports whether one of the entries expects the check to fail.
+func expects(entries []profile.ExpectedFailure, c reports.Check) bool {
+	return slices.ContainsFunc(entries, func(e profile.ExpectedFailure) bool { return e.Covers(c.Requirement, c.Operation) })
+}
+
+// expectedAfter returns the entries for a file of expected failures after a run,
+// and the number of new ones. ofProfile are the entries of the profile; ofFile are
+// those that the run read from a file.
+//
+// Entries of the file stay as they are until their failure is fixed. An expired
+// entry stays too: a person must renew it. Each failure without an entry gets a
+// new one, with the reason. Without a reason it gets a placeholder, which a person must
+// replace before the entry is used.
+func expectedAfter(results reports.Results, ofProfile, ofFile []profile.ExpectedFailure, reason string) (entries []profile.ExpectedFailure, added int) {
+	entries = slices.DeleteFunc(slices.Clone(ofFile), func(e profile.ExpectedFailure) bool { return judge.Outlived(e, results) })
+	before := slices.Concat(ofProfile, entries)
+	day := results.Run.Started.UTC()
+	if reason == "" {
+		reason = fmt.Sprintf("failed in run %s on %s; %s", results.Run.ID, day.Format(time.DateOnly), profile.PlaceholderReason)
+	}
+	expires := profile.Date(day.AddDate(0, 0, expectedDays).Format(time.DateOnly))
+	for _, c := range results.Checks {
+		if c.Outcome == reports.Fail && !expects(before, c) {
+			added++
+			entries = append(entries, profile.ExpectedFailure{Requirement: c.Requirement, Operation: c.Operation, Reason: reason, Expires: expires})
+		}
+	}
+	return entries, added
 }

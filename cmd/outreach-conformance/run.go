@@ -138,7 +138,7 @@ exit code is that of the verdict in any case.`,
 	group(flags, "Expected failures", func() {
 		flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of expected failures, in addition to those of the target profile")
 		flags.StringVar(&f.reason, "reason", "", "reason of new entries of --write-expected; without it, they cannot be used before a person writes one")
-		flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the other failures to, for --expected-failures; new entries expire after %d days", runner.ExpectedDays))
+		flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the other failures to, for --expected-failures; new entries expire after %d days", expectedDays))
 	})
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultOutput)
@@ -316,17 +316,20 @@ func (f runFlags) judge(ctx context.Context, config runner.Config, stderr io.Wri
 		stderr = io.Discard
 	}
 	p := newProgress(stderr, console.ProgressOptions{Requests: func() int { return int(requests.Load()) }})
-	config.Begin = func(e runner.Estimate) { _, _ = fmt.Fprintln(stderr, e) }
+	config.Begin = func(d runner.Description) {
+		_, _ = fmt.Fprintln(stderr, d)
+		p.Start(len(d.Specs))
+	}
 	config.Waits = p.Wait
 	if f.quiet {
 		config.Waits = longWaits(say)
 	}
-	config.Observe = func(n int) {
-		requests.Store(int64(n))
+	config.Observe = func(client.Exchange) {
+		requests.Add(1)
 		p.Refresh()
 	}
 	config.Progress = suites.Progress{
-		Start: p.Start, Done: func(s suites.Spec, violations int) { p.Done(s.Operation, violations) },
+		Done:  func(s suites.Spec, violations int) { p.Done(s.Operation, violations) },
 		Begin: func(s suites.Spec) { p.Begin(s.Name()) }, End: func(s suites.Spec) { p.End(s.Name()) },
 	}
 	stop := everySecond(p.Tick)

@@ -28,14 +28,14 @@ func endWithClients(w io.Writer, r strict.Report) error {
 // clientSummary returns one paragraph for each kind of violation, with its first request.
 func clientSummary(r strict.Report) string {
 	var b strings.Builder
-	requests := counted(r.Requests, "request")
+	requests := printable.Counted(r.Requests, "request")
 	switch {
 	case r.Requests == 0:
 		b.WriteString("clients  no requests came, so no client was judged\n")
 	case r.Violations == 0:
 		fmt.Fprintf(&b, "clients  %s; the specification allows all of them\n", requests)
 	default:
-		fmt.Fprintf(&b, "clients  %s with %s of the specification\n", requests, counted(r.Violations, "violation"))
+		fmt.Fprintf(&b, "clients  %s with %s of the specification\n", requests, printable.Counted(r.Violations, "violation"))
 	}
 	for _, k := range r.Kinds {
 		fmt.Fprintf(&b, "\n%s × %s  %s\n  %s\n  %s %s\n", printable.Number(k.Count), k.Rule, k.Operation, printable.Text(k.Message),
@@ -45,17 +45,10 @@ func clientSummary(r strict.Report) string {
 		}
 	}
 	if r.LeftOut > 0 {
-		fmt.Fprintf(&b, "\n%s of further kinds\n", counted(r.LeftOut, "violation"))
+		fmt.Fprintf(&b, "\n%s of further kinds\n", printable.Counted(r.LeftOut, "violation"))
 	}
 	if r.CursorsForgotten {
 		b.WriteString("\nPages returned so many cursors that not all of those sent were judged.\n")
 	}
 	return b.String()
-}
-
-func counted(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return printable.Number(n) + " " + what
 }

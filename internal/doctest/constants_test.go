@@ -41,7 +41,7 @@ var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/safety.md", "memory limit of Go to 160 MiB", "cmd/outreach-conformance", "softMemory", "160 << 20"},
 	{"docs/safety.md", "share 96 MiB", "suites", "maxKept", "96 << 20"},
 	{"docs/judge-a-server.md", "longer than 4 s", "internal/client", "IdleTimeout", "4 * time.Second"},
-	{"docs/gate-a-pull-request.md", "90 days from now", "suites/runner", "ExpectedDays", "90"},
+	{"docs/gate-a-pull-request.md", "90 days from now", "cmd/outreach-conformance", "expectedDays", "90"},
 	{"docs/target-profile.md", "requests in flight, default 16", "fixtures/profile", "DefaultConcurrency", "16"},
 	{"docs/target-profile.md", "of a request (default `30s`)", "fixtures/profile", "DefaultTimeout", "30 * time.Second"},
 	{"docs/target-profile.md", "`timeout` (default `1m`)", "fixtures/profile", "DefaultWaitTimeout", "time.Minute"},

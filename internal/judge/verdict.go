@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/spec"
 )
 
 func compareObservations(a, b reports.Observation) int {
@@ -110,81 +110,58 @@ func Compared(results *reports.Results, regressions []string) {
 	results.Verdict, results.Reasons = reports.Failed, slices.Concat(regressions, results.Reasons)
 }
 
-// Waiver is an expected failure that the target's owner has declared.
-type Waiver struct {
-	Requirement string
-	Operation   string // empty for every operation
-	reports.Waiver
-}
-
 // Waive marks the failures that entries expect, counts the flaky checks, and returns a message for each
 // stale entry: expired, unknown to the catalogue, or no longer failing. Each
 // message fails the run. Call it before Conclude.
-func Waive(results *reports.Results, entries []Waiver, now time.Time) (stale []string) {
+func Waive(results *reports.Results, entries []profile.ExpectedFailure, now time.Time) (stale []string) {
 	for _, e := range entries {
 		switch {
-		case e.expired(now):
-			stale = append(stale, fmt.Sprintf("expected failure %s: expired on %s (fix the target, or renew the entry's date and reason)", e.name(), e.Expires))
+		case !now.Before(e.Expires.End()):
+			stale = append(stale, fmt.Sprintf("expected failure %s: expired on %s (fix the target, or renew the entry's date and reason)", e.Name(), e.Expires))
 			continue
-		case !e.known():
-			stale = append(stale, fmt.Sprintf("expected failure %s: no such check (`outreach-conformance requirements` lists them)", e.name()))
+		case !e.Known():
+			stale = append(stale, fmt.Sprintf("expected failure %s: no such check (`outreach-conformance requirements` lists them)", e.Name()))
 			continue
 		}
+		waiver := reports.Waiver{Reason: e.Reason, Link: e.Link, Expires: string(e.Expires), Flaky: e.Flaky}
+		var n reports.Flaky
 		for i := range results.Checks {
-			if check := &results.Checks[i]; e.Covers(*check) && check.Outcome == reports.Fail {
-				check.Outcome = reports.ExpectedFailure
-				waiver := e.Waiver
-				check.Waiver = &waiver
+			check := &results.Checks[i]
+			if !e.Covers(check.Requirement, check.Operation) {
+				continue
+			}
+			if check.Outcome == reports.Fail {
+				check.Outcome, check.Waiver = reports.ExpectedFailure, &waiver
+			}
+			switch {
+			case check.Outcome == reports.Pass:
+				n.Passed++
+			case check.Waiver != nil && *check.Waiver == waiver:
+				n.Failed++
 			}
 		}
-		if e.Flaky {
-			countFlaky(results, e)
+		if e.Flaky && n != (reports.Flaky{}) {
+			if before := results.Flaky; before != nil {
+				n.Passed, n.Failed = n.Passed+before.Passed, n.Failed+before.Failed
+			}
+			results.Flaky = &n
 		}
-		if e.Outlived(*results) {
-			stale = append(stale, fmt.Sprintf("expected failure %s: no longer fails (remove the entry)", e.name()))
+		if Outlived(e, *results) {
+			stale = append(stale, fmt.Sprintf("expected failure %s: no longer fails (remove the entry)", e.Name()))
 		}
 	}
 	return stale
 }
 
-// countFlaky adds the checks of a flaky entry to the count of the results.
-func countFlaky(results *reports.Results, e Waiver) {
-	var n reports.Flaky
-	for _, c := range results.Checks {
-		switch {
-		case !e.Covers(c):
-		case c.Outcome == reports.Pass:
-			n.Passed++
-		case c.Waiver != nil && *c.Waiver == e.Waiver:
-			n.Failed++
-		}
-	}
-	if n == (reports.Flaky{}) {
-		return
-	}
-	if results.Flaky != nil {
-		n.Passed, n.Failed = n.Passed+results.Flaky.Passed, n.Failed+results.Flaky.Failed
-	}
-	results.Flaky = &n
-}
-
-// Covers reports whether the entry applies to the check.
-func (w Waiver) Covers(c reports.Check) bool {
-	return c.Requirement == w.Requirement && (w.Operation == "" || c.Operation == w.Operation)
-}
-
 // Outlived reports whether the entry is unknown to the catalogue, or was assessed
 // and no longer fails. A flaky check may pass.
-func (w Waiver) Outlived(results reports.Results) bool {
-	if !w.known() {
-		return true
-	}
-	if w.Flaky {
-		return false
+func Outlived(e profile.ExpectedFailure, results reports.Results) bool {
+	if !e.Known() || e.Flaky {
+		return !e.Known()
 	}
 	holds := false
 	for _, c := range results.Checks {
-		if !w.Covers(c) {
+		if !e.Covers(c.Requirement, c.Operation) {
 			continue
 		}
 		switch c.Outcome {
@@ -195,24 +172,4 @@ func (w Waiver) Outlived(results reports.Results) bool {
 		}
 	}
 	return holds
-}
-
-// known reports whether the catalogue has the pairs of the entry.
-func (w Waiver) known() bool {
-	r, ok := spec.FindRequirement(w.Requirement)
-	return ok && (w.Operation == "" || slices.Contains(r.Operations, w.Operation))
-}
-
-// name returns the entry's requirement and operation for messages.
-func (w Waiver) name() string {
-	if w.Operation == "" {
-		return w.Requirement
-	}
-	return w.Requirement + " on " + w.Operation
-}
-
-// expired reports whether the entry's last day (UTC) is over.
-func (w Waiver) expired(now time.Time) bool {
-	last, err := time.Parse(time.DateOnly, w.Expires)
-	return err != nil || !now.UTC().Before(last.AddDate(0, 0, 1))
 }

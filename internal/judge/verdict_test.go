@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports"
 )
 
@@ -72,8 +73,8 @@ func TestConclude(t *testing.T) {
 
 func TestWaive(t *testing.T) {
 	now := time.Date(2026, 3, 10, 23, 59, 59, 0, time.UTC)
-	entry := func(operation, expires string) Waiver {
-		return Waiver{Requirement: "STATUS-200", Operation: operation, Waiver: reports.Waiver{Reason: "known", Expires: expires}}
+	entry := func(operation string, expires profile.Date) profile.ExpectedFailure {
+		return profile.ExpectedFailure{Requirement: "STATUS-200", Operation: operation, Reason: "known", Expires: expires}
 	}
 	failing := reports.Check{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Fail}
 	holding := reports.Check{Requirement: "STATUS-200", Operation: "lead-labels.list", Outcome: reports.Pass}
@@ -85,7 +86,7 @@ func TestWaive(t *testing.T) {
 
 	for _, tc := range []struct {
 		name   string
-		entry  Waiver
+		entry  profile.ExpectedFailure
 		checks []reports.Check
 		want   []reports.Outcome
 		stale  string // a part of the message; empty for none
@@ -103,12 +104,12 @@ func TestWaive(t *testing.T) {
 		{"not selected", entry("", "2026-03-11"), []reports.Check{other}, []reports.Outcome{reports.Fail}, ""},
 		{"in trouble", entry("", "2026-03-11"), []reports.Check{troubled}, []reports.Outcome{reports.Error}, ""},
 		{"on an operation that the requirement does not bind", entry("lead-labels.lists", "2026-03-11"), []reports.Check{failing}, []reports.Outcome{reports.Fail}, "STATUS-200 on lead-labels.lists: no such check"},
-		{"of no requirement", Waiver{Requirement: "STATUS-201", Waiver: reports.Waiver{Reason: "known", Expires: "2026-03-11"}}, []reports.Check{failing}, []reports.Outcome{reports.Fail}, "STATUS-201: no such check"},
+		{"of no requirement", profile.ExpectedFailure{Requirement: "STATUS-201", Reason: "known", Expires: "2026-03-11"}, []reports.Check{failing}, []reports.Outcome{reports.Fail}, "STATUS-201: no such check"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			results := reports.Results{Checks: tc.checks}
-			stale := Waive(&results, []Waiver{tc.entry}, now)
+			stale := Waive(&results, []profile.ExpectedFailure{tc.entry}, now)
 			var got []reports.Outcome
 			for _, c := range results.Checks {
 				got = append(got, c.Outcome)
@@ -133,11 +134,10 @@ func TestFlakyChecksAreCounted(t *testing.T) {
 		check("lead-lists.list", reports.Fail), check("lead-labels.list", reports.Pass), check("subsequences.list", reports.NotAssessed), check("phone-numbers.list", reports.Pass),
 	}}
 	now := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
-	known := reports.Waiver{Reason: "a race", Expires: "2026-12-31", Flaky: true}
-	stale := Waive(&results, []Waiver{
-		{Requirement: "STATUS-200", Operation: "lead-lists.list", Waiver: known}, {Requirement: "STATUS-200", Operation: "lead-labels.list", Waiver: known},
-		{Requirement: "STATUS-200", Operation: "subsequences.list", Waiver: known},
-	}, now)
+	known := func(operation string) profile.ExpectedFailure {
+		return profile.ExpectedFailure{Requirement: "STATUS-200", Operation: operation, Reason: "a race", Expires: "2026-12-31", Flaky: true}
+	}
+	stale := Waive(&results, []profile.ExpectedFailure{known("lead-lists.list"), known("lead-labels.list"), known("subsequences.list")}, now)
 	g.Expect(stale).To(BeEmpty())
 	g.Expect(results.Flaky).To(Equal(&reports.Flaky{Passed: 1, Failed: 1}))
 	Conclude(&results, stale...)
@@ -162,13 +162,14 @@ func TestAStaleExpectationHasItsOwnWord(t *testing.T) {
 func TestWaiveTwice(t *testing.T) {
 	g := NewWithT(t)
 	results := reports.Results{Checks: []reports.Check{{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Fail}}}
-	first := reports.Waiver{Reason: "known", Link: "https://example.com/1", Expires: "2026-12-31"}
-	second := reports.Waiver{Reason: "known too", Expires: "2026-12-30"}
-	stale := Waive(&results, []Waiver{{Requirement: "STATUS-200", Waiver: first}, {Requirement: "STATUS-200", Operation: "lead-lists.list", Waiver: second}},
+	stale := Waive(&results, []profile.ExpectedFailure{
+		{Requirement: "STATUS-200", Reason: "known", Link: "https://example.com/1", Expires: "2026-12-31"},
+		{Requirement: "STATUS-200", Operation: "lead-lists.list", Reason: "known too", Expires: "2026-12-30"},
+	},
 		time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC))
 	g.Expect(stale).To(BeEmpty())
 	g.Expect(results.Checks[0].Outcome).To(Equal(reports.ExpectedFailure))
-	g.Expect(results.Checks[0].Waiver).To(HaveValue(Equal(first)))
+	g.Expect(results.Checks[0].Waiver).To(HaveValue(Equal(reports.Waiver{Reason: "known", Link: "https://example.com/1", Expires: "2026-12-31"})))
 }
 
 // The entry decides the verdict.
@@ -241,8 +242,8 @@ func TestWaiveThenConclude(t *testing.T) {
 				{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: tc.outcome},
 				{Requirement: "BODY-JSON", Operation: "lead-lists.list", Outcome: reports.Pass},
 			}}
-			entry := Waiver{Requirement: "STATUS-200", Waiver: reports.Waiver{Reason: "known", Expires: tc.expires}}
-			Conclude(&results, Waive(&results, []Waiver{entry}, now)...)
+			entry := profile.ExpectedFailure{Requirement: "STATUS-200", Reason: "known", Expires: profile.Date(tc.expires)}
+			Conclude(&results, Waive(&results, []profile.ExpectedFailure{entry}, now)...)
 			g.Expect(results.Verdict).To(Equal(tc.verdict), "%v", results.Reasons)
 			g.Expect(results.ExitCode()).To(Equal(tc.exitCode))
 		})
@@ -256,21 +257,21 @@ func TestOutlived(t *testing.T) {
 	const lists, labels = "lead-lists.list", "lead-labels.list"
 	for _, tc := range []struct {
 		name   string
-		entry  Waiver
+		entry  profile.ExpectedFailure
 		checks []reports.Check
 		want   bool
 	}{
-		{"fails", Waiver{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.Fail)}, false},
-		{"fails as expected", Waiver{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.ExpectedFailure)}, false},
-		{"fails on one", Waiver{Requirement: "STATUS-200"}, []reports.Check{check(labels, reports.Pass), check(lists, reports.Fail)}, false},
-		{"holds", Waiver{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.Pass)}, true},
-		{"holds where it was expected to fail", Waiver{Requirement: "STATUS-200", Operation: labels}, []reports.Check{check(labels, reports.Pass), check(lists, reports.Fail)}, true},
-		{"not judged", Waiver{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.NotAssessed), check(labels, reports.Error)}, false},
-		{"no part of the run", Waiver{Requirement: "STATUS-200", Operation: labels}, []reports.Check{check(lists, reports.Pass)}, false},
-		{"unknown", Waiver{Requirement: "STATUS-201"}, nil, true},
+		{"fails", profile.ExpectedFailure{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.Fail)}, false},
+		{"fails as expected", profile.ExpectedFailure{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.ExpectedFailure)}, false},
+		{"fails on one", profile.ExpectedFailure{Requirement: "STATUS-200"}, []reports.Check{check(labels, reports.Pass), check(lists, reports.Fail)}, false},
+		{"holds", profile.ExpectedFailure{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.Pass)}, true},
+		{"holds where it was expected to fail", profile.ExpectedFailure{Requirement: "STATUS-200", Operation: labels}, []reports.Check{check(labels, reports.Pass), check(lists, reports.Fail)}, true},
+		{"not judged", profile.ExpectedFailure{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.NotAssessed), check(labels, reports.Error)}, false},
+		{"no part of the run", profile.ExpectedFailure{Requirement: "STATUS-200", Operation: labels}, []reports.Check{check(lists, reports.Pass)}, false},
+		{"unknown", profile.ExpectedFailure{Requirement: "STATUS-201"}, nil, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			NewWithT(t).Expect(tc.entry.Outlived(reports.Results{Checks: tc.checks})).To(Equal(tc.want))
+			NewWithT(t).Expect(Outlived(tc.entry, reports.Results{Checks: tc.checks})).To(Equal(tc.want))
 		})
 	}
 }

@@ -75,6 +75,14 @@ func Number[N int | int64 | uint64](n N) string {
 	return sign + digits
 }
 
+// Counted returns the number and the noun, which takes an s in the plural.
+func Counted[N int | int64](n N, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Number(n) + " " + noun
+}
+
 // Rounded returns v as reports show it: with 4 significant digits, or with all digits
 // before the point.
 func Rounded(v float64) float64 {

@@ -44,6 +44,9 @@ type Finding struct {
 	useless bool // no check can use the key
 }
 
+// keyed begins what a finding is about if that is a key, whose name follows.
+const keyed = "key "
+
 // Wrong returns the findings that require a correction of the profile.
 func (r Report) Wrong() []Finding {
 	return slices.DeleteFunc(slices.Concat(r.Keys, r.Operations, r.Data), func(f Finding) bool { return !f.Wrong })
@@ -99,34 +102,25 @@ func look(ctx context.Context, t *target.Target, selection runner.Selection, say
 	}
 	a.wants = selection.Operation
 	defer a.api.Close()
-	var r Report
-	a.operationsServed(&r)
-	a.parameters(&r)
-	if err := a.keys(&r); err != nil {
-		return Report{}, reach{}, err
+	a.operationsServed()
+	a.parameters()
+	if err = a.keys(); err == nil {
+		err = a.data()
 	}
-	if err := a.data(&r); err != nil {
-		return Report{}, reach{}, err
-	}
-	return r, a.reach(r), nil
+	return a.Report, a.reach(), err
 }
 
 // operationsServed reports the operations that the profile lists and the target does
 // not serve. If a run may change nothing, only GET requests are sent.
-func (a *asker) operationsServed(r *Report) {
+func (a *asker) operationsServed() {
 	key, ok := a.anyKey()
 	if !ok {
 		return
 	}
-	searched := slices.DeleteFunc(a.operations(), func(op spec.Operation) bool { return op.Unsafe() && a.profile.Writes == profile.WritesNone })
-	var listed []string
-	if slices.ContainsFunc(searched, func(op spec.Operation) bool { return op.ID == spec.GetPlacementTest }) && a.profile.Implements(spec.ListPlacementTests) {
-		listed = ids(a.list(spec.MustOperation(spec.ListPlacementTests), key, nil).rows)
-	}
-	a.served = a.findServed(searched, key, listed)
-	if len(a.served.absent) > 0 {
-		r.Operations = []Finding{{What: "operations", Wrong: true,
-			Says: "the target does not serve " + a.served.absences() + ": exclude them under `operations`, or implement them"}}
+	a.served = a.findServed(slices.DeleteFunc(a.operations(), func(op spec.Operation) bool { return op.Unsafe() && a.profile.Writes == profile.WritesNone }), key)
+	if absences := a.served.absences(); absences != "" {
+		a.Operations = []Finding{{What: "operations", Wrong: true,
+			Says: "the target does not serve " + absences + ": exclude them under `operations`, or implement them"}}
 	}
 }
 
@@ -142,18 +136,19 @@ func (a *asker) anyKey() (profile.Key, bool) {
 }
 
 // reach returns what the keys of a run do not reach.
-func (a *asker) reach(r Report) reach {
+func (a *asker) reach() reach {
 	out := reach{useless: map[string]bool{}, barred: map[string]barrier{}}
-	for i, f := range r.Keys {
-		switch {
-		case !f.useless && !f.Wrong:
-		case i < len(a.profile.Keys):
-			out.useless[a.profile.Keys[i].Name] = true
-		default:
-			out.noMint = true
+	for _, f := range a.Keys {
+		if name, isKey := strings.CutPrefix(f.What, keyed); isKey {
+			out.useless[name] = f.useless || f.Wrong
+		} else {
+			out.noMint = f.Wrong
 		}
 	}
 	for id, status := range a.served.absent {
+		if status == 0 {
+			continue
+		}
 		out.barred[id] = barrier{status, fmt.Sprintf("the operation %s, which the target does not serve", id)}
 	}
 	for id, status := range a.denied {
@@ -163,12 +158,12 @@ func (a *asker) reach(r Report) reach {
 }
 
 // keys tries every key.
-func (a *asker) keys(r *Report) error {
-	r.Keys = make([]Finding, len(a.profile.Keys))
+func (a *asker) keys() error {
+	a.Keys = make([]Finding, len(a.profile.Keys))
 	var trying errgroup.Group
 	for i, k := range a.profile.Keys {
 		trying.Go(func() (err error) {
-			r.Keys[i], err = a.key(k)
+			a.Keys[i], err = a.key(k)
 			return err
 		})
 	}
@@ -176,50 +171,49 @@ func (a *asker) keys(r *Report) error {
 		return err
 	}
 	if a.profile.Mint != nil {
-		r.Keys = append(r.Keys, a.minted())
+		a.Keys = append(a.Keys, a.minted())
 	}
 	return nil
 }
 
-// key checks one key with a list that its scopes allow it to read. It does not
-// check write access.
+// key checks one key with a list that its scopes allow it to read, or else with another
+// list. It does not check write access.
 func (a *asker) key(k profile.Key) (Finding, error) {
-	lists := a.lists()
+	f, lists := Finding{What: keyed + k.Name}, a.lists()
 	if len(lists) == 0 {
-		return Finding{What: "key " + k.Name, Says: "not tried: no list is implemented and selected"}, nil
+		f.Says = "not tried: no list is implemented and selected"
+		return f, nil
 	}
-	by, readable := readableBy(k.Scopes, lists)
+	by := slices.DeleteFunc(slices.Clone(lists), func(op spec.Operation) bool { return !k.Reads(op) })
+	mayNotRead := len(by) == 0 && k.State == profile.KeyActive
+	if len(by) == 0 {
+		by = []spec.Operation{readable(lists)}
+	}
 	var op spec.Operation
 	var got answer
 	for _, op = range by[:min(len(by), mostTried)] {
-		if got = a.list(op, k, nil); got.err != nil {
+		if got = a.list(op, k, nil); got.status == 0 {
 			return Finding{}, fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
 		}
 		if k.State != profile.KeyActive || !got.refused() {
 			break // one list that refuses a key may be the mistake of the server
 		}
 	}
-	want := http.StatusOK
-	switch k.State {
-	case profile.KeyRevoked:
-		want = http.StatusUnauthorized
-	case profile.KeyUnpaid:
-		want = http.StatusPaymentRequired
-	}
-	f := Finding{What: "key " + k.Name}
+	want := map[string]int{profile.KeyActive: http.StatusOK, profile.KeyRevoked: http.StatusUnauthorized, profile.KeyUnpaid: http.StatusPaymentRequired}[k.State]
+	f.Says = fmt.Sprintf("%s returns %d", op.ID, got.status)
 	switch {
-	case !readable && k.State == profile.KeyActive && a.likeUnknownKey(op, k):
+	case mayNotRead && a.likeUnknownKey(op, k):
 		f.useless = len(k.Scopes) == 0 // it shows nothing about scopes
-		f.Says = fmt.Sprintf("%s returns %d, as to a key that does not exist: this does not show whether the key is valid, nor anything about scopes", op.ID, got.status)
-	case !readable && k.State == profile.KeyActive && got.status/100 != 2:
-		f.Says = fmt.Sprintf("%s returns %d, as its scopes require; reads cannot show what the key may do", op.ID, got.status)
-	case !readable && k.State == profile.KeyActive:
-		f.Says = fmt.Sprintf("%s returns %d, which its scopes %q do not allow: the key has other scopes, or the server does not enforce them", op.ID, got.status, k.Scopes)
+		f.Says += ", as to a key that does not exist: this does not show whether the key is valid, nor anything about scopes"
+	case mayNotRead && got.status/100 != 2:
+		f.Says += ", as its scopes require; reads cannot show what the key may do"
+	case mayNotRead:
+		f.Says += fmt.Sprintf(", which its scopes %q do not allow: the key has other scopes, or the server does not enforce them", k.Scopes)
 	case got.status == want:
-		f.Says = fmt.Sprintf("%s: %s returns %d", k.State, op.ID, got.status)
+		f.Says = k.State + ": " + f.Says
 	default:
 		f.Wrong = true
-		f.Says = fmt.Sprintf("%s returns %d, want %d for a key with the state %s and the scopes %q", op.ID, got.status, want, k.State, k.Scopes)
+		f.Says += fmt.Sprintf(", want %d for a key with the state %s and the scopes %q", want, k.State, k.Scopes)
 	}
 	return f, nil
 }
@@ -234,18 +228,6 @@ func (a *asker) likeUnknownKey(op spec.Operation, k profile.Key) bool {
 
 // mostTried is how many lists are tried with a key.
 const mostTried = 3
-
-// readableBy returns the lists that the scopes allow to read, or else another list and
-// false.
-func readableBy(scopes []string, lists []spec.Operation) ([]spec.Operation, bool) {
-	allowed := slices.DeleteFunc(slices.Clone(lists), func(op spec.Operation) bool {
-		return !slices.ContainsFunc(op.Scope.Alternatives(), func(s string) bool { return slices.Contains(scopes, s) })
-	})
-	if len(allowed) > 0 {
-		return allowed, true
-	}
-	return []spec.Operation{readable(lists)}, false
-}
 
 // minted runs the mint command once and tries the key.
 func (a *asker) minted() Finding {

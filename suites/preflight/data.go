@@ -3,42 +3,43 @@ package preflight
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/lookup"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/spec"
 )
 
 // data looks for the rows that the profile names, and counts the rows in the lists
 // of the main workspace. It skips workspaces whose keys are refused: keys has
 // reported those.
-func (a *asker) data(r *Report) error {
+func (a *asker) data() error {
 	look := &lookup.Finder{Send: a.api.Do, Profile: a.profile, Serves: func(operation string) bool {
 		return slices.ContainsFunc(a.operations(), func(op spec.Operation) bool { return op.ID == operation })
 	}}
 	for _, role := range slices.Sorted(maps.Keys(a.profile.Workspaces)) {
 		key, ok := a.profile.FullKey(role)
-		if lists := a.lists(); !ok || key.State != profile.KeyActive || len(lists) == 0 || a.list(readable(lists), key, nil).status != http.StatusOK {
+		if !ok || key.State != profile.KeyActive || a.wrongKey(key.Name) || len(a.lists()) == 0 {
 			continue
 		}
 		id := a.profile.Workspaces[role].ID
 		owner, err := look.Owner(a.ctx, role)
 		if err == nil && owner != "" && !strings.EqualFold(owner, id) {
-			r.Data = append(r.Data, Finding{What: "workspace " + role, Says: fmt.Sprintf("its key %s shows rows of workspace %s instead of %s", key.Name, owner, id), Wrong: true})
+			a.Data = append(a.Data, Finding{What: "workspace " + role, Says: fmt.Sprintf("its key %s shows rows of workspace %s instead of %s", key.Name, owner, id), Wrong: true})
 		}
 		if err == nil {
-			err = a.named(r, look, role)
+			err = a.named(look, role)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrNoAnswer, err)
 		}
 	}
-	a.counts(r)
+	a.counts()
 	return nil
 }
 
@@ -51,17 +52,9 @@ func readable(lists []spec.Operation) spec.Operation {
 	return lists[0]
 }
 
-// onePage returns the query for one page of a list; nil for a plain array.
-func onePage(op spec.Operation, limit string) url.Values {
-	if op.Answer != spec.Page {
-		return nil
-	}
-	return url.Values{"limit": {limit}}
-}
-
 // named looks for the ids that the profile names in the role's workspace. It leaves entries
-// out of which nothing shows.
-func (a *asker) named(r *Report, look *lookup.Finder, role string) error {
+// out of which nothing shows. The ids that are neither seen nor lost may exist as well.
+func (a *asker) named(look *lookup.Finder, role string) error {
 	ids := lookup.In(a.profile, role)
 	for len(ids) > 0 {
 		entry, n, seen := ids[0].Entry, 0, 0
@@ -78,42 +71,25 @@ func (a *asker) named(r *Report, look *lookup.Finder, role string) error {
 				lost = append(lost, ids[n].Text)
 			}
 		}
-		what := strings.ReplaceAll(entry, "_", " ") + " of " + role
 		ids = ids[n:]
+		f := Finding{What: strings.ReplaceAll(entry, "_", " ") + " of " + role, Wrong: len(lost) > 0}
 		switch {
 		case entry == "id", seen+len(lost) == 0 && !strings.HasSuffix(entry, "subsequences"):
-		case entry == "expendable_subsequences":
-			r.Data = append(r.Data, supply(what, n, seen, lost))
+			continue
+		case f.Wrong && entry == "expendable_subsequences":
+			f.Wrong, f.Spent = len(lost) == n, true
+			f.Says = fmt.Sprintf("%d of %d that the profile names are left; each run deletes some for good: "+
+				"before none is left, reset the server's data or list other rows", n-len(lost), n)
+		case f.Wrong:
+			f.Says = fmt.Sprintf("%d of %d that the profile names do not exist: %s", len(lost), n, some(lost))
+		case seen < n:
+			f.Says = fmt.Sprintf("%d of %d that the profile names are in the part of the list that was read", seen, n)
 		default:
-			r.Data = append(r.Data, presence(what, n, seen, lost))
+			f.Says = fmt.Sprintf("all %d that the profile names exist", n)
 		}
+		a.Data = append(a.Data, f)
 	}
 	return nil
-}
-
-// presence reports how many of the named ids exist. The others that are not lost may exist
-// as well.
-func presence(what string, named, seen int, lost []string) Finding {
-	f := Finding{What: what, Says: fmt.Sprintf("all %d that the profile names exist", named)}
-	switch {
-	case len(lost) > 0:
-		f.Wrong = true
-		f.Says = fmt.Sprintf("%d of %d that the profile names do not exist: %s", len(lost), named, some(lost))
-	case seen < named:
-		f.Says = fmt.Sprintf("%d of %d that the profile names are in the part of the list that was read", seen, named)
-	}
-	return f
-}
-
-// supply is presence for rows that runs delete: it is wrong only if all are gone.
-func supply(what string, named, seen int, lost []string) Finding {
-	f := presence(what, named, seen, lost)
-	if f.Wrong {
-		f.Wrong, f.Spent = len(lost) == named, true
-		f.Says = fmt.Sprintf("%d of %d that the profile names are left; each run deletes some for good: "+
-			"before none is left, reset the server's data or list other rows", named-len(lost), named)
-	}
-	return f
 }
 
 // some returns the first few of many ids.
@@ -127,34 +103,34 @@ func some(ids []string) string {
 
 // wrongKey reports whether the key has been found wrong.
 func (r Report) wrongKey(name string) bool {
-	return slices.ContainsFunc(r.Keys, func(f Finding) bool { return f.Wrong && f.What == "key "+name })
+	return slices.ContainsFunc(r.Keys, func(f Finding) bool { return f.Wrong && f.What == keyed+name })
 }
 
 // counts reports how many rows each list of the main workspace shows. With too few
 // rows, checks of pages and filters are not assessed.
-func (a *asker) counts(r *Report) {
+func (a *asker) counts() {
 	for _, op := range a.lists() {
 		key, ok := a.profile.KeyFor(dataset.Main, op)
-		if !ok || key.State != profile.KeyActive || r.wrongKey(key.Name) {
+		if !ok || key.State != profile.KeyActive || a.wrongKey(key.Name) {
 			continue
 		}
-		got := a.list(op, key, onePage(op, fmt.Sprint(pageSize)))
-		says := fmt.Sprintf("%d rows", len(got.rows))
-		if len(got.rows) == 1 {
-			says = "1 row"
+		var query url.Values
+		if op.Answer == spec.Page {
+			query = url.Values{"limit": {strconv.Itoa(pageSize)}}
 		}
-		wrong := got.refused()
+		got := a.list(op, key, query)
+		f := Finding{What: op.ID, Wrong: got.refused(), Says: printable.Counted(len(got.Rows), "row")}
 		switch {
-		case wrong:
+		case f.Wrong:
 			a.denied[op.ID] = got.status
-			says = fmt.Sprintf("returns %d to the key %s, whose scopes %q allow it", got.status, key.Name, key.Scopes)
-		case !got.shows():
-			says = fmt.Sprintf("the key %s cannot read it: %v", key.Name, got.problem(op))
-		case got.cursor != "":
-			says += " or more"
-		case len(got.rows) < 2:
-			says += ": too few for checks of pages and filters"
+			f.Says = fmt.Sprintf("returns %d to the key %s, whose scopes %q allow it", got.status, key.Name, key.Scopes)
+		case got.err != nil:
+			f.Says = fmt.Sprintf("the key %s cannot read it: %v", key.Name, got.problem(op))
+		case got.Cursor != "":
+			f.Says += " or more"
+		case len(got.Rows) < 2:
+			f.Says += ": too few for checks of pages and filters"
 		}
-		r.Data = append(r.Data, Finding{What: op.ID, Says: says, Wrong: wrong})
+		a.Data = append(a.Data, f)
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/lookup"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -27,6 +29,9 @@ const (
 	mostSubsequences = 40
 	mostTests        = 5
 )
+
+// maxPages bounds how many pages of subsequences are read.
+const maxPages = 50
 
 // keyName is the name of the one key of a discovered profile.
 const keyName = "main"
@@ -46,20 +51,20 @@ func Discover(ctx context.Context, t *target.Target, token, tokenEnv string, say
 		return nil, nil, err
 	}
 	defer a.api.Close()
-	d := &discovery{asker: a, key: key, profile: p, first: map[string]answer{}}
+	d := &discovery{asker: a, key: key, first: map[string]answer{}}
 	if err := d.look(); err != nil {
 		return nil, nil, err
 	}
-	return d.write(), d.notes, nil
+	d.fill()
+	return d.profile, d.notes, nil
 }
 
-// discovery is the state of Discover.
+// discovery is the state of Discover, which fills the asker's profile.
 type discovery struct {
 	*asker
-	key     profile.Key
-	profile profile.Profile
-	first   map[string]answer // by operation: a page without parameters
-	notes   []string
+	key   profile.Key
+	first map[string]answer // by operation: a page without parameters
+	notes []string
 }
 
 // note adds a line, which may quote the target.
@@ -80,12 +85,12 @@ func (d *discovery) look() error {
 	var wrong, absent error // of the first list that is not shown, or that does not seem to be served
 	for _, op := range d.lists() {
 		got := d.list(op, d.key, nil)
-		if got.err != nil {
+		if got.status == 0 {
 			return fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
 		}
 		statuses[got.status]++
 		switch {
-		case got.shows():
+		case got.err == nil:
 			shown++
 		case spec.MeansUnserved(got.status):
 			absent = cmp.Or(absent, got.problem(op))
@@ -103,41 +108,30 @@ func (d *discovery) look() error {
 		return fmt.Errorf("%w: no list can be read: %w (is %s the address in front of /api/v2, and is the key allowed to read?)",
 			ErrNoAnswer, cmp.Or(wrong, absent), d.profile.BaseURL)
 	}
-	unseen := slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return d.first[op.ID].shows() })
-	d.served = d.findServed(unseen, d.key, ids(d.first[spec.ListPlacementTests].rows))
+	d.served = d.findServed(slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return d.first[op.ID].status == http.StatusOK }), d.key)
 	return nil
 }
 
-// ids returns the UUIDs of the rows.
-func ids(rows []map[string]any) []string {
-	var all []string
-	for _, row := range rows {
-		all = appendID(all, text(row, "id"), len(rows))
-	}
-	return all
-}
-
-// write returns the profile.
-func (d *discovery) write() *profile.Profile {
+// fill fills the profile.
+func (d *discovery) fill() {
 	w := profile.Workspace{ID: d.workspaceID()}
 	d.operationsServed()
 	d.scopes()
 	d.rows(&w)
 	d.parameters()
-	p := d.profile
-	p.Keys = []profile.Key{{Name: d.key.Name, TokenEnv: d.key.TokenEnv, Workspace: d.key.Workspace, Scopes: d.key.Scopes, State: d.key.State}}
-	p.Workspaces = map[string]profile.Workspace{dataset.Main: w}
-	p.Writes = profile.WritesOwn
+	d.key.Token = ""
+	d.profile.Keys = []profile.Key{d.key}
+	d.profile.Workspaces = map[string]profile.Workspace{dataset.Main: w}
+	d.profile.Writes = profile.WritesOwn
 	d.note("no operation lists leads, sending accounts and campaigns without subsequences: add them under workspaces.%s", dataset.Main)
 	d.note("a run may change only what it creates (writes: own); to allow more, list the rows and set writes: listed")
-	return &p
 }
 
 // workspaceID returns the first workspace that a row names as its owner.
 func (d *discovery) workspaceID() string {
 	for _, op := range d.lists() {
-		for _, row := range d.first[op.ID].rows {
-			if owner := lookup.OwnerOf(op, row); owner != "" {
+		for _, row := range d.first[op.ID].Rows {
+			if owner := redact.Process.Text(lookup.OwnerOf(op, row.Value)); uuid.Validate(owner) == nil {
 				return owner
 			}
 		}
@@ -151,13 +145,12 @@ func (d *discovery) operationsServed() {
 	if doubts := d.served.doubts(); len(doubts) > 0 {
 		d.note("harmless requests do not show whether the server implements %s: if it does not, exclude them under operations", strings.Join(doubts, ", "))
 	}
-	if len(d.served.absent) == 0 {
+	absences := d.served.absences()
+	if absences == "" {
 		return
 	}
-	for _, op := range d.operations() {
-		d.profile.Operations = append(d.profile.Operations, op.ID)
-	}
-	d.note("the server does not implement %s: operations lists the other %d", d.served.absences(), len(d.profile.Operations))
+	d.profile.Operations = slices.DeleteFunc(spec.OperationIDs(), func(id string) bool { return d.served.absent[id] != 0 })
+	d.note("the server does not implement %s: operations lists the other %d", absences, len(d.profile.Operations))
 }
 
 // scopes finds out which lists the key may read. It assumes, and notes, that the
@@ -168,7 +161,7 @@ func (d *discovery) scopes() {
 		switch got := d.first[op.ID]; {
 		case got.refused():
 			refused = append(refused, fmt.Sprintf("%s (%d)", op.ID, got.status))
-		case !got.shows():
+		case got.err != nil:
 			d.note("%v: no check can use its rows", got.problem(op))
 		default:
 			readable = append(readable, op.Scope.Alternatives()[0])
@@ -186,10 +179,12 @@ func (d *discovery) scopes() {
 // rows collects ids from the lists.
 func (d *discovery) rows(w *profile.Workspace) {
 	if d.first[spec.ListSubsequences].status == http.StatusOK {
-		all, _, err := d.all(spec.MustOperation(spec.ListSubsequences), d.key)
-		if err != nil {
-			d.note("not all subsequences were read: %v", err)
+		list := paging.List(d.api.Do, request(spec.MustOperation(spec.ListSubsequences), d.key, nil), profile.ParamStartingAfter)
+		walk := paging.Run(d.ctx, list, paging.Fixed(pageSize), maxPages)
+		if walk.Err != nil {
+			d.note("not all subsequences were read: %v", walk.Err)
 		}
+		all := walk.Rows()
 		for _, row := range all {
 			w.Subsequences = appendID(w.Subsequences, text(row, "id"), mostSubsequences)
 			w.Campaigns = appendID(w.Campaigns, text(row, "parent_campaign"), mostSubsequences)
@@ -200,10 +195,9 @@ func (d *discovery) rows(w *profile.Workspace) {
 		}
 		d.note("%s; none is expendable: move those that a run may delete to expendable_subsequences", what)
 	}
-	for _, row := range d.first[spec.ListPlacementTests].rows {
-		w.PlacementTests = appendID(w.PlacementTests, text(row, "id"), mostTests)
-	}
-	for _, row := range d.first[spec.ListGroupMembers].rows {
+	tests := ids(d.first[spec.ListPlacementTests].Rows)
+	w.PlacementTests = tests[:min(len(tests), mostTests)]
+	for _, row := range d.first[spec.ListGroupMembers].Rows {
 		if admin := strings.ToLower(text(row, "admin_workspace_id")); admin == w.ID {
 			sub := judge.Clip(text(row, "sub_workspace_id"))
 			if name := text(row, "sub_workspace_name"); name != "" {
@@ -216,8 +210,8 @@ func (d *discovery) rows(w *profile.Workspace) {
 	}
 	defaults := map[int][]string{}
 	for _, op := range d.lists() {
-		if got := d.first[op.ID]; got.cursor != "" && d.hasMore(op, got) {
-			defaults[len(got.rows)] = append(defaults[len(got.rows)], op.ID)
+		if got := d.first[op.ID]; got.Cursor != "" && d.hasMore(op, got) {
+			defaults[len(got.Rows)] = append(defaults[len(got.Rows)], op.ID)
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(defaults)) {
@@ -229,15 +223,7 @@ func (d *discovery) rows(w *profile.Workspace) {
 // cursor does not say so: the last page may have one, too.
 func (d *discovery) hasMore(op spec.Operation, page answer) bool {
 	largest := d.list(op, d.key, url.Values{"limit": {strconv.Itoa(pageSize)}})
-	return len(page.rows) == pageSize || len(largest.rows) > len(page.rows)
-}
-
-// appendID appends a UUID unless the list contains it or is full.
-func appendID(ids []string, id string, most int) []string {
-	if uuid.Validate(id) != nil || len(ids) >= most || slices.Contains(ids, id) {
-		return ids
-	}
-	return append(ids, id)
+	return len(page.Rows) == pageSize || len(largest.Rows) > len(page.Rows)
 }
 
 // parameters looks for the parameters that the specification does not name. It

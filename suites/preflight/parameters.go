@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
@@ -32,11 +32,11 @@ var alternatives = map[string][]string{
 // telling returns values of a parameter, of which at least one shows another page than
 // plain if the server heeds the parameter; none if the page cannot tell.
 func telling(op spec.Operation, meaning string, plain answer) []string {
-	if plain.status != http.StatusOK || len(plain.rows) == 0 {
+	if len(plain.Rows) == 0 {
 		return nil
 	}
 	if meaning == profile.ParamStartingAfter {
-		return known(plain.cursor)
+		return known(plain.Cursor)
 	}
 	f := op.Filter(meaning)
 	const late, early = "2999-12-31", "1971-01-01"
@@ -44,14 +44,14 @@ func telling(op spec.Operation, meaning string, plain answer) []string {
 	case "":
 		return nil
 	case spec.Omit:
-		if slices.ContainsFunc(plain.rows, func(row map[string]any) bool { return row[f.Fields[0]] != nil }) {
+		if slices.ContainsFunc(plain.Rows, func(row paging.Row) bool { return row.Value[f.Fields[0]] != nil }) {
 			return []string{"true"}
 		}
 		return nil
 	case spec.Search, spec.ExactSearch:
 		return []string{"conformance-" + uuid.NewString()}
 	case spec.Exclude:
-		return known(text(plain.rows[0], f.Fields[0]))
+		return known(text(plain.Rows[0], f.Fields[0]))
 	case spec.From:
 		return []string{late + midnight}
 	case spec.FromDay:
@@ -86,7 +86,7 @@ func (a *asker) heeds(op spec.Operation, key profile.Key, plain answer, meaning,
 	for _, value := range values {
 		got := a.list(op, key, url.Values{name: {value}})
 		switch {
-		case !got.shows():
+		case got.err != nil:
 			ignored = false
 		case !same(plain, got):
 			return true, false
@@ -96,7 +96,7 @@ func (a *asker) heeds(op spec.Operation, key profile.Key, plain answer, meaning,
 }
 
 // parameters reports the names of the profile that the target ignores.
-func (a *asker) parameters(r *Report) {
+func (a *asker) parameters() {
 	key, ok := a.anyKey()
 	if !ok {
 		return
@@ -123,7 +123,7 @@ func (a *asker) parameters(r *Report) {
 	}
 	_ = asking.Wait() // no list returns an error
 	if all := slices.Concat(ignored...); len(all) > 0 {
-		r.Operations = append(r.Operations, Finding{What: "parameters", Wrong: true,
+		a.Operations = append(a.Operations, Finding{What: "parameters", Wrong: true,
 			Says: "the target ignores " + strings.Join(all, ", ") + ": correct the names under `parameters`, or heed them"})
 	}
 }

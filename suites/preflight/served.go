@@ -1,19 +1,16 @@
 package preflight
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"mime"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
@@ -31,21 +28,22 @@ import (
 
 // A served is what the search found out.
 type served struct {
-	absent map[string]int  // operations that the target does not serve, with the status that it returns
+	absent map[string]int  // operations that the target does not serve, with the status that it returns, or 0
 	unsure map[string]bool // operations that may or may not be served
 }
 
-// lacks returns the operations that are absent, in the order of the catalogue.
-func (s served) lacks() []string {
-	return slices.DeleteFunc(operationIDs(), func(id string) bool { return s.absent[id] == 0 })
+// doubts returns the operations that may or may not be served, in the order of the catalogue.
+func (s served) doubts() []string {
+	return slices.DeleteFunc(spec.OperationIDs(), func(id string) bool { return !s.unsure[id] })
 }
 
 // absences lists the absent operations by status, such as "leads.move (404)".
 func (s served) absences() string {
 	by := map[int][]string{}
-	for _, id := range s.lacks() {
+	for _, id := range spec.OperationIDs() {
 		by[s.absent[id]] = append(by[s.absent[id]], id)
 	}
+	delete(by, 0)
 	var all []string
 	for _, status := range slices.Sorted(maps.Keys(by)) {
 		all = append(all, fmt.Sprintf("%s (%d)", strings.Join(by[status], ", "), status))
@@ -53,99 +51,68 @@ func (s served) absences() string {
 	return strings.Join(all, "; ")
 }
 
-// doubts returns the operations that may or may not be served, in the same order.
-func (s served) doubts() []string {
-	return slices.DeleteFunc(operationIDs(), func(id string) bool { return !s.unsure[id] })
-}
-
-func operationIDs() []string {
-	var ids []string
-	for _, op := range spec.Operations() {
-		ids = append(ids, op.ID)
-	}
-	return ids
-}
-
 // findServed searches the given operations with the key, which must not be refused.
-// Listed are ids of rows that the list of placement tests shows.
-func (a *asker) findServed(operations []spec.Operation, key profile.Key, listed []string) served {
-	unknown := map[string]sign{} // by method and body: the responses at a path that no server knows
+func (a *asker) findServed(operations []spec.Operation, key profile.Key) served {
+	found := served{map[string]int{}, map[string]bool{}}
+	guarded := sync.OnceValue(a.asksForKeys)
+	var mu sync.Mutex
+	var searching sync.WaitGroup
 	for _, op := range operations {
-		p := harmless(op)
-		if _, asked := unknown[p.kind()]; !asked {
-			p.path = "/api/v2/conformance-" + uuid.NewString()
-			unknown[p.kind()] = a.sign(p, &key)
-		}
-	}
-	guarded := a.asksForKeys()
-	verdicts := make([]verdict, len(operations))
-	var searching errgroup.Group
-	for i, op := range operations {
-		searching.Go(func() error {
-			verdicts[i] = a.serves(harmless(op), key, unknown[harmless(op).kind()], listed, guarded)
-			return nil
+		searching.Go(func() {
+			status, unsure := a.lacks(op, key, guarded)
+			mu.Lock()
+			defer mu.Unlock()
+			found.absent[op.ID], found.unsure[op.ID] = status, unsure
 		})
 	}
-	_ = searching.Wait() // no search returns an error
-	found := served{absent: map[string]int{}, unsure: map[string]bool{}}
-	for i, op := range operations {
-		switch v := verdicts[i]; {
-		case v.absent:
-			found.absent[op.ID] = v.status
-		case v.unsure:
-			found.unsure[op.ID] = true
-		}
-	}
+	searching.Wait()
 	return found
 }
 
-// A verdict is what the search found out about one operation; the zero verdict means
-// that it is served.
-type verdict struct {
-	absent, unsure bool
-	status         int
-}
-
-// serves searches the operation of one probe. Unknown is the response to the same
-// request at a path that no server knows. Guarded says that the target asks for keys.
-func (a *asker) serves(p probe, key profile.Key, unknown sign, listed []string, guarded bool) verdict {
-	certain := p.op.Answer != spec.One // a list never answers 404 to a valid key
-	if p.op.ID == spec.GetPlacementTest && len(listed) > 0 {
-		p.path, certain = p.op.URLPath(listed[0]), true
-	}
+// lacks returns the status that shows that the target does not serve the operation; 0 if it
+// does, or may. guarded reports whether the target asks for keys.
+func (a *asker) lacks(op spec.Operation, key profile.Key, guarded func() bool) (status int, unsure bool) {
+	p := harmless(op)
+	certain := op.Answer != spec.One // a list never answers 404 to a valid key
 	keyed := a.sign(p, &key)
-	if keyed.status == http.StatusNotFound && certain && len(listed) > 1 && p.op.HasPathID() {
-		p.path = p.op.URLPath(listed[1]) // somebody may have deleted the first
-		keyed = a.sign(p, &key)
+	if op.ID == spec.GetPlacementTest && a.profile.Implements(spec.ListPlacementTests) {
+		listed := ids(a.list(spec.MustOperation(spec.ListPlacementTests), key, nil).Rows)
+		for _, id := range listed[:min(2, len(listed))] { // somebody may have deleted the first
+			if keyed.status != http.StatusNotFound {
+				break
+			}
+			p.path, certain = op.URLPath(id), true
+			keyed = a.sign(p, &key)
+		}
 	}
 	switch keyed.status {
 	case 0:
-		return verdict{unsure: true}
+		return 0, true
 	case http.StatusOK:
-		return verdict{}
+		return 0, false
 	case http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		return verdict{absent: true, status: keyed.status}
+		return keyed.status, false
 	}
-	alike := keyed.same(unknown)
+	unknown := p
+	unknown.path = "/api/v2/conformance-" + uuid.NewString() // no server knows it
+	alike := keyed.same(a.sign(unknown, &key))
 	if alike && a.allows(p, key) {
-		return verdict{}
+		return 0, false
 	}
 	var bare sign
-	if guarded { // otherwise a server might make a row of it
+	if guarded() { // otherwise a server might make a row of it
 		bare = a.sign(p, nil)
 	}
 	openly := spec.MeansUnserved(bare.status) // an operation that is served answers 401
 	switch {
-	case !alike && openly && keyed.status == http.StatusNotFound:
-		return verdict{absent: certain, unsure: !certain, status: keyed.status}
-	case !alike:
-		return verdict{}
-	case openly:
-		return verdict{absent: true, status: bare.status}
-	case keyed.status == http.StatusNotFound && (certain || keyed.namesRoute || bare.documented && !keyed.documented):
-		return verdict{absent: true, status: keyed.status}
+	case !alike && !(openly && keyed.status == http.StatusNotFound):
+		return 0, false
+	case alike && openly:
+		return bare.status, false
+	case keyed.status == http.StatusNotFound && (certain || alike && (keyed.namesRoute || bare.documented && !keyed.documented)):
+		return keyed.status, false
 	}
-	return verdict{unsure: true}
+	return 0, true
 }
 
 // asksForKeys reports whether the target answers 401 to a request without a key for a
@@ -169,9 +136,6 @@ type probe struct {
 	// body is sent with the key, bareBody without.
 	body, bareBody []byte
 }
-
-// kind is the same for probes that differ only in their paths.
-func (p probe) kind() string { return p.op.Method + string(p.body) }
 
 // harmless returns a probe of the operation that cannot change a row. Half a JSON
 // document does not change one on a server without validation either. Without the key
@@ -248,9 +212,9 @@ func signOf(p probe, ex client.Exchange) sign {
 	message := string(ex.Body[:min(len(ex.Body), most)])
 	if decoded, err := schemas.Decode(ex.Body); err == nil {
 		if body, ok := decoded.(map[string]any); ok {
-			message = strings.Join(append(slices.Sorted(maps.Keys(body)), text(body, "error"), text(body, "message")), "\n")
-			s.documented = s.media == "application/json" && text(body, "message") != "" &&
-				text(body, "error") == spec.ErrorText[ex.Status] && fmt.Sprint(body["statusCode"]) == strconv.Itoa(ex.Status)
+			members := slices.Sorted(maps.Keys(body))
+			s.documented = s.media == "application/json" && slices.Equal(members, []string{"error", "message", "statusCode"})
+			message = strings.Join(append(members, fmt.Sprint(body["error"]), fmt.Sprint(body["message"])), "\n")
 		}
 	}
 	s.namesRoute = namesRoute(message, p)
@@ -274,20 +238,6 @@ var (
 
 // withoutNames replaces the path, ids, numbers and times in a message.
 func withoutNames(message, path string) string {
-	for _, p := range []string{path, belowAPI(path)} {
-		for _, form := range []string{p, url.PathEscape(p), url.QueryEscape(p), quoted(p)} {
-			message = strings.ReplaceAll(message, form, "PATH")
-		}
-	}
-	message = strings.ReplaceAll(message, "/api/v2PATH", "PATH")
+	message = strings.NewReplacer(path, "PATH", belowAPI(path), "PATH").Replace(message)
 	return numbers.ReplaceAllString(uuids.ReplaceAllString(message, "ID"), "N")
-}
-
-// quoted returns a text as JSON encoders write it that escape slashes.
-func quoted(text string) string {
-	encoded, err := json.Marshal(text)
-	if err != nil {
-		return text
-	}
-	return strings.ReplaceAll(strings.Trim(string(encoded), `"`), "/", `\/`)
 }

@@ -198,7 +198,7 @@ func path(id string) string { return spec.MustOperation(id).Path }
 func TestCheckNamesWhatIsNotServed_long(t *testing.T) {
 	g := NewWithT(t)
 	on := referenceBehind(t, func(api http.Handler) http.Handler {
-		serves := slices.DeleteFunc(operationIDs(), func(id string) bool { return id == spec.ListLeadLabels || id == spec.MoveLead })
+		serves := slices.DeleteFunc(spec.OperationIDs(), func(id string) bool { return id == spec.ListLeadLabels || id == spec.MoveLead })
 		return testbed.Partial{Next: api, Serves: serves, AuthorizationFirst: true, Form: testbed.Unserved404Page}
 	})
 	report, err := Check(t.Context(), on, runner.Selection{}, nil)

@@ -60,7 +60,7 @@ func TestTheMainKeyIsRefused(t *testing.T) {
 // one that is judged.
 func TestAnOperationRefusesARightKey(t *testing.T) {
 	g := NewWithT(t)
-	for _, op := range (&keyCheck{profile: &profile.Profile{}}).pages()[:2] {
+	for _, op := range []spec.Operation{spec.MustOperation(spec.ListLeadLists), spec.MustOperation(spec.ListLeadLabels)} {
 		transport := roundTripper(func(r *http.Request) (*http.Response, error) {
 			answer, err := http.DefaultTransport.RoundTrip(r)
 			if err == nil && r.URL.Path == op.Path && r.Method == op.Method {

@@ -8,13 +8,12 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// presenceOf returns the requirements that the fields are present. A profile that omits
-// them takes these out of the run.
-func presenceOf(omits []string) map[string]bool {
+// onFields returns the requirements on some aspects of the fields that fit.
+func onFields(fits func(spec.Field) bool, aspects ...spec.Aspect) map[string]bool {
 	ids := map[string]bool{}
-	for _, name := range omits {
-		if field, known := spec.FindField(name); known {
-			ids[field.Requirement(spec.Present)] = true
+	for _, f := range spec.Fields() {
+		for _, aspect := range aspects {
+			ids[f.Requirement(aspect)] = ids[f.Requirement(aspect)] || fits(f)
 		}
 	}
 	return ids
@@ -23,16 +22,19 @@ func presenceOf(omits []string) map[string]bool {
 // withoutOmitted leaves out the checks of fields that the profile omits, and of their
 // parts, if no response showed them. A field that is shown is judged as usual.
 func withoutOmitted(checks []reports.Check, omits []string) []reports.Check {
-	if len(omits) == 0 {
-		return checks
-	}
-	ids := map[string]bool{}
-	for _, f := range spec.Fields() {
-		if slices.ContainsFunc(omits, func(name string) bool { return f.Name() == name || strings.HasPrefix(f.Name(), name+".") }) {
-			for _, aspect := range []spec.Aspect{spec.Type, spec.Value, spec.Present} {
-				ids[f.Requirement(aspect)] = true
-			}
+	ids := onFields(func(f spec.Field) bool {
+		return slices.ContainsFunc(omits, func(name string) bool { return strings.HasPrefix(f.Name()+".", name+".") })
+	}, spec.Type, spec.Value, spec.Present)
+	return slices.DeleteFunc(checks, func(c reports.Check) bool { return c.Outcome == reports.NotAssessed && ids[c.Requirement] })
+}
+
+// withoutState leaves the checks of state not assessed: what a stateless target shows says
+// nothing about rows and changes.
+func withoutState(checks []reports.Check) {
+	for i, c := range checks {
+		if r, known := spec.FindRequirement(c.Requirement); known && r.NeedsState() {
+			checks[i] = reports.Check{Requirement: c.Requirement, Operation: c.Operation, Group: c.Group, Level: c.Level, Outcome: reports.NotAssessed,
+				Missing: []string{"a target that keeps rows and changes (the target profile says stateless: true)"}}
 		}
 	}
-	return slices.DeleteFunc(checks, func(c reports.Check) bool { return c.Outcome == reports.NotAssessed && ids[c.Requirement] })
 }

@@ -9,16 +9,17 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/onsi/ginkgo/v2/types"
+	"github.com/google/uuid"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/reports"
@@ -56,18 +57,17 @@ type Config struct {
 	// Interrupted gets the results so far if the run is interrupted, within 2 s, before
 	// Run waits for the rollback; may be nil.
 	Interrupted func(reports.Results)
-	// Begin receives, before the first spec, what the run may cost.
-	Begin func(Estimate)
+	// Begin receives the description of the run before the first spec.
+	Begin func(Description)
 	// Waits receives in words what the run waits for, and for how long at most; 0 is an
 	// unknown time. Many goroutines call it.
 	Waits func(what string, atMost time.Duration)
-	// Observe is called after every exchange, from many goroutines, with the
-	// number of requests so far.
-	Observe func(requests int)
+	// Observe is called after every exchange, from many goroutines.
+	Observe func(client.Exchange)
 
 	maxListRows int // 0 for the default (suites.Env)
 
-	spending *spending // nil if nothing asks where the time goes
+	clock *clock // nil if nothing asks where the time goes
 }
 
 func (c Config) waits(atMost time.Duration, format string, args ...any) {
@@ -76,24 +76,33 @@ func (c Config) waits(atMost time.Duration, format string, args ...any) {
 	}
 }
 
-// NewEnv returns what the specs need to judge the target. Each of the hooks is
-// called after every exchange, from many goroutines. The caller closes the env's
+// NewEnv returns what the specs need to judge the target. The caller closes the env's
 // client.
-func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) {
-	rules := config.Rules
+func NewEnv(config Config) (env *suites.Env, err error) {
+	rules, p := config.Rules, config.Target.Profile
 	if rules == nil {
-		var err error
 		if rules, err = judge.NewRules(); err != nil {
 			return nil, err
 		}
 	}
-	env := &suites.Env{Profile: config.Target.Profile, Rules: rules.Omitting(config.Target.Profile.Omits...), Seed: config.Seed, Budget: config.Target.Profile.Budget, OutcomesOnly: config.OutcomesOnly,
-		MaxListRows: config.maxListRows, SpecTimeout: config.Target.Profile.Pace.SpecTimeout}
-	var err error
-	if env.Client, err = newClient(config, append(hooks, env.Observe)...); err != nil {
-		return nil, err
-	}
-	return env, nil
+	env = &suites.Env{Profile: p, Rules: rules.Omitting(p.Omits...), Seed: config.Seed, Budget: p.Budget, OutcomesOnly: config.OutcomesOnly,
+		MaxListRows: config.maxListRows, SpecTimeout: p.Pace.SpecTimeout}
+	env.Client, err = config.Target.Client(client.Options{Seed: config.Seed, Transport: config.Transport,
+		Doing: func(a client.Activity, key string, n int) {
+			if a == client.Sending && p.RateLimit != nil && key == p.RateLimit.Key {
+				a = probing
+			}
+			config.clock.enter(a, n)
+		},
+		Waits: func(w client.Wait) { config.waits(w.For, "%s", w) },
+		Observe: func(ex client.Exchange) {
+			env.Observe(ex)
+			if config.Observe != nil {
+				config.Observe(ex)
+			}
+		},
+	})
+	return env, err
 }
 
 // Run judges the target. Its error means that nothing was judged: the caller's
@@ -102,275 +111,230 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err := suites.Ready(); err != nil {
 		return reports.Results{}, err
 	}
-	config.Selection = config.Selection.For(config.Target.Profile)
-	selected, err := config.Selection.Pairs()
-	if err != nil {
-		return reports.Results{}, err
-	}
-	if least := config.minimum(); least.Assessed > len(selected) {
-		return reports.Results{}, fmt.Errorf("min_assessed is %d, but the selection has only %d checks: lower it (--min-assessed), or select more", least.Assessed, len(selected))
-	}
-	c, err := begin(ctx, config, selected)
-	if err != nil {
-		return reports.Results{}, err
-	}
-	defer c.end()
-	interim := func(judged judgement) {
-		if results, err := c.of(judged, true); err == nil && config.Interrupted != nil {
-			config.Interrupted(results)
-		}
-	}
-	judged, err := judgeWithKeys(c.running, c.config, c.env, selected, interim)
-	if err := c.finish(&judged, err); err != nil {
-		return reports.Results{}, err
-	}
-	return c.of(judged, ctx.Err() != nil)
+	return execute(ctx, config, (*run).runSpecs)
 }
 
-// begin prepares a run: the client, the watch over the target, and the journal. The caller
-// calls end.
-func begin(ctx context.Context, config Config, selected []spec.Pair) (conclusion, error) {
-	run := journal.NewRun()
-	config.spending = newSpending(config.Target.Profile.RateLimit, time.Now)
-	c := conclusion{config: config, id: run.ID, lost: &staleConnections{}, used: &exhaustion{}}
-	c.running, c.giveUp = context.WithCancelCause(ctx)
-	c.stopped = newWatchdog(timeout(config.Target.Profile), c.giveUp)
-	var err error
-	if c.env, err = NewEnv(config, c.stopped.observe, c.lost.observe, c.used.observe); err != nil {
-		c.giveUp(nil)
-		return c, err
+// Unjudged says why a run ended before it could judge its target.
+type Unjudged struct {
+	Reason      string // in words
+	Missing     string // the input that each check lacked
+	Interrupted bool
+}
+
+// NotJudged returns the results of such a run: they are inconclusive, and no check is
+// assessed.
+func NotJudged(config Config, started time.Time, why Unjudged) reports.Results {
+	d, _ := describe(config, uuid.NewString(), started) // nothing may be selected: the reason says so
+	results := d.About
+	results.Run.Seconds, results.Run.Interrupted = time.Since(started).Seconds(), why.Interrupted
+	results.Checks = lacking(d.Pairs, why.Missing).Checks()
+	judge.Conclude(&results)
+	results.Reasons = slices.Insert(results.Reasons, 0, why.Reason)
+	return results
+}
+
+// lacking returns the evidence of a run in which each check lacked the same input.
+func lacking(pairs []spec.Pair, input string) *judge.Ledger {
+	ledger := judge.NewLedger(pairs)
+	for _, p := range pairs {
+		ledger.Missing(p, input)
 	}
-	c.env.Selected = among(selected)
-	c.env.Waits = func(what string, atMost time.Duration) (over func()) {
-		config.waits(atMost, "waiting up to %s: %s", inSeconds(atMost), what)
-		config.spending.lock(+1)
-		return func() { config.spending.lock(-1) }
+	return ledger
+}
+
+// run is a run or an exploration that is under way.
+type run struct {
+	Description
+	config Config
+	env    *suites.Env
+
+	ctx  context.Context // ends with the run, and when the watchdog gives the target up
+	dog  *watchdog
+	keys *keyCheck
+
+	ledger  *judge.Ledger
+	outcome suites.Outcome // of the specs; the zero value for an exploration
+	doubt   string         // what is wrong with the keys or the address; "" for nothing
+}
+
+// execute does the work of a run, unless the target accepts no key at all, and returns its
+// results.
+func execute(ctx context.Context, config Config, work func(*run) error) (results reports.Results, err error) {
+	id := journal.NewRun()
+	r := &run{config: config}
+	if r.Description, err = describe(config, id.ID, time.Now()); err != nil {
+		return results, err
 	}
-	c.env.Run = c.id
+	var giveUp context.CancelCauseFunc
+	r.ctx, giveUp = context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	r.dog = newWatchdog(cmp.Or(r.profile.Pace.Timeout, client.DefaultTimeout), giveUp)
+	r.config.clock = newClock()
+	r.config.Observe = func(ex client.Exchange) {
+		r.dog.observe(ex)
+		if config.Observe != nil {
+			config.Observe(ex)
+		}
+	}
+	if r.env, err = NewEnv(r.config); err != nil {
+		return results, err
+	}
+	defer r.env.Client.Close() // a server that stops waits for connections that carried no request
+	r.env.Run, r.env.Selected = id.ID, among(r.Pairs)
+	r.env.Waits = func(what string, atMost time.Duration) (over func()) {
+		config.waits(atMost, "waiting up to %s: %s", printable.Seconds(atMost), what)
+		r.config.clock.enter(locked, +1)
+		return func() { r.config.clock.enter(locked, -1) }
+	}
 	if config.JournalDir != "" {
-		c.env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
-		if c.env.Journal, err = journal.Start(config.JournalDir, run, config.Target.BaseURL); err != nil {
-			c.end()
-			return c, err
+		r.env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
+		if r.env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
+			return results, err
 		}
 	}
-	c.started = time.Now()
-	return c, nil
-}
-
-// end gives back what begin has taken.
-func (c conclusion) end() {
-	c.giveUp(nil)
-	c.env.Client.Close() // a server that stops waits for connections that carried no request
-}
-
-// finish ends the journal. failed is the error of the run, which finish returns.
-func (c conclusion) finish(judged *judgement, failed error) error {
-	if c.env.Journal != nil {
-		if err := c.env.Journal.Finish(); err != nil && failed == nil {
-			judged.ledger.Troubled("journal", err.Error())
+	r.keys = &keyCheck{ctx: r.ctx, send: r.env.Send, target: config.Target}
+	var all bool
+	if r.doubt, all = r.keys.doubt(); all {
+		r.ledger = lacking(r.Pairs, "a key that the target accepts")
+	} else {
+		r.env.Spent(r.keys.asked)
+		err = work(r)
+	}
+	if r.env.Journal != nil {
+		if failed := r.env.Journal.Finish(); failed != nil && err == nil {
+			r.ledger.Troubled("journal", failed.Error())
 		}
 	}
-	return failed
-}
-
-// conclusion draws the results of a run from what it judged.
-type conclusion struct {
-	config  Config
-	id      string
-	started time.Time
-	env     *suites.Env
-	stopped *watchdog
-	lost    *staleConnections
-	used    *exhaustion
-
-	running context.Context // ends with the run, and when it gives the target up
-	giveUp  context.CancelCauseFunc
-}
-
-func (c conclusion) of(judged judgement, interrupted bool) (reports.Results, error) {
-	stopped := c.stopped.Err()
-	if stopped != nil {
-		judged.ledger.Troubled("target", stopped.Error())
+	if err != nil {
+		return results, err
 	}
-	tooSlow := c.config.Target.Profile.MintTimeouts()
+	return r.results(ctx.Err() != nil)
+}
+
+// runSpecs announces the run and has Ginkgo run the specs. All evidence comes from
+// Ginkgo's report.
+func (r *run) runSpecs() error {
+	if least := r.minimum().Assessed; least > len(r.Pairs) {
+		return fmt.Errorf("min_assessed is %d, but the selection has only %d checks: lower it (--min-assessed), or select more", least, len(r.Pairs))
+	}
+	plan := r.selection.Plan(r.Pairs)
+	r.estimate(plan.Specs(), r.keys.roundTrip)
+	if r.RoundTrip > 0 { // the target answers
+		r.leaveOut(r.env.MeasureLists(r.ctx))
+	}
+	if r.config.Begin != nil {
+		r.config.Begin(r.Description)
+	}
+	if r.config.FailFast {
+		plan.FailFast = r.failsUnexpectedly
+	}
+	plan.Progress = r.progress()
+	plan.Interrupted = func(o suites.Outcome) {
+		if r.config.Interrupted == nil || r.take(o) != nil {
+			return
+		}
+		if results, err := r.results(true); err == nil {
+			r.config.Interrupted(results)
+		}
+	}
+	outcome, err := suites.Run(r.ctx, r.env, plan)
+	if err != nil {
+		return err
+	}
+	return r.take(outcome)
+}
+
+// take enters what came of the specs.
+func (r *run) take(o suites.Outcome) (err error) {
+	r.outcome = o
+	r.ledger, err = o.Ledger(r.Pairs)
+	return err
+}
+
+// progress returns the caller's progress, which also enters where the time goes and
+// announces the checks of the rate limit.
+func (r *run) progress() suites.Progress {
+	told, announce := r.config.Progress, sync.OnceFunc(func() {
+		r.config.waits(0, "exceeding the rate limit of the key %s, up to %s", r.limit.Key, printable.Counted(r.Probes, "request"))
+	})
+	bodies := func(n int, tell func(suites.Spec)) func(suites.Spec) {
+		return func(s suites.Spec) {
+			body := judging
+			if exceedsRateLimit(s) {
+				body = exceeding
+			}
+			r.config.clock.enter(body, n)
+			if body == exceeding && r.Probes > 0 {
+				announce()
+			}
+			if tell != nil {
+				tell(s)
+			}
+		}
+	}
+	told.Begin, told.End = bodies(+1, told.Begin), bodies(-1, told.End)
+	return told
+}
+
+// failsUnexpectedly reports whether a selected check failed and no entry of the profile
+// expects that.
+func (r *run) failsUnexpectedly(check reports.Check) bool {
+	one := reports.Results{Checks: []reports.Check{check}}
+	judge.Waive(&one, r.profile.ExpectedFailures, time.Now())
+	return one.Checks[0].Outcome == reports.Fail && r.env.Selected(spec.Pair{Requirement: check.Requirement, Operation: check.Operation})
+}
+
+// results draws the results from what the run found out so far.
+func (r *run) results(interrupted bool) (reports.Results, error) {
+	if why := ended(r.ctx); why != "" {
+		r.ledger.Troubled("target", why)
+	}
+	tooSlow := r.profile.MintTimeouts()
 	for _, what := range tooSlow { // what is not assessed for lack of the key says nothing of the target
-		judged.ledger.Troubled("mint", what)
+		r.ledger.Troubled("mint", what)
 	}
-	results := about(c.config, c.id, c.started)
-	results.Run.Interrupted, results.Run.Specs = interrupted, judged.ran
-	results.Checks = withoutOmitted(judged.ledger.Checks(), c.config.Target.Profile.Omits)
-	if c.config.Target.Profile.Stateless && !c.config.StandIn {
+	results := r.About
+	results.Run.Seconds, results.Run.Interrupted, results.Run.Specs = time.Since(results.Run.Started).Seconds(), interrupted, r.outcome.Ran
+	results.Checks = withoutOmitted(r.ledger.Checks(), r.profile.Omits)
+	if r.profile.Stateless && !r.config.StandIn {
 		withoutState(results.Checks)
 	}
-	results.Observations, results.Troubles = judged.ledger.Observations(), judged.ledger.Troubles()
-	results.Traffic, results.Requests, results.Run.Time = traffic(c.env), c.env.Requests(), c.config.spending.total()
-	if err := suites.AddSpecs(results.Checks, judged.report); err != nil {
+	results.Observations, results.Troubles = r.ledger.Observations(), r.ledger.Troubles()
+	results.Traffic, results.Requests, results.Run.Time = traffic(r.env), r.env.Requests(), r.config.clock.total()
+	if err := suites.AddSpecs(results.Checks, r.outcome.Report); err != nil {
 		return reports.Results{}, err
 	}
-	described := c.config.Target.Profile
-	judge.Conclude(&results, judge.Waive(&results, waivers(described), c.started)...)
+	judge.Conclude(&results, judge.Waive(&results, r.profile.ExpectedFailures, results.Run.Started)...)
 	results.Levels = reports.Levels(results.Checks)
-	c.config.minimum().Require(&results)
-	if results.Verdict == reports.Inconclusive {
-		ended := ""
-		if stopped != nil {
-			ended = stopped.Error()
-		}
-		// The first explains those after it.
-		if why := cmp.Or(c.used.why(), cmp.Or(tooSlow...), ended, neverServed(c.env.Client.Traffic()), c.lost.why()); why != "" {
-			results.Reasons = slices.Insert(results.Reasons, 0, why)
-		}
+	r.minimum().Require(&results)
+	if why := r.dog.why(r.ctx, tooSlow, r.env.Client.Traffic()); why != "" && results.Verdict == reports.Inconclusive {
+		results.Reasons = slices.Insert(results.Reasons, 0, why)
 	}
-	if judged.doubt != "" && results.Verdict != reports.Passed {
-		results.Reasons = slices.Insert(results.Reasons, 0, judged.doubt)
+	if r.doubt != "" && results.Verdict != reports.Passed {
+		results.Reasons = slices.Insert(results.Reasons, 0, r.doubt)
 	}
 	results.KeepExchanges()
 	return reports.Shrink(results, reports.FitsWritten), nil
 }
 
-// among reports whether a pair is one of them.
-func among(pairs []spec.Pair) func(spec.Pair) bool {
-	set := make(map[spec.Pair]bool, len(pairs))
-	for _, p := range pairs {
-		set[p] = true
+func traffic(env *suites.Env) reports.Traffic {
+	t := env.Client.Traffic()
+	statuses := map[string]int{}
+	for status, n := range t.Statuses {
+		statuses[strconv.Itoa(status)] = n
 	}
-	return func(p spec.Pair) bool { return set[p] }
-}
-
-// judgement is what a run came to.
-type judgement struct {
-	ledger *judge.Ledger
-	report types.Report // Ginkgo's
-	ran    int          // specs
-	doubt  string       // what is wrong with the keys or the address; "" for nothing
-}
-
-// judgeWithKeys has Ginkgo run the specs, unless the target accepts no key at
-// all. Everything that it returns comes from Ginkgo's report. interim gets what came of
-// an interrupted run, before it is rolled back.
-func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected []spec.Pair, interim func(judgement)) (judgement, error) {
-	keys := &keyCheck{ctx: ctx, send: env.Send, profile: env.Profile, base: config.Target.BaseURL}
-	doubt, all := keys.doubt()
-	if all {
-		ledger := judge.NewLedger(selected)
-		for _, p := range selected {
-			ledger.Missing(p, "a key that the target accepts")
-		}
-		return judgement{ledger: ledger, doubt: doubt}, nil
+	if t.NoAnswer > 0 {
+		statuses["none"] = t.NoAnswer
 	}
-	env.Spent(keys.asked)
-	plan := suites.Plan{Selects: config.Selection.Selects(), FailFast: config.failFast(env.Selected)}
-	expected := estimate(env.Profile, plan.Specs(), keys.roundTrip)
-	if keys.roundTrip > 0 { // the target answers
-		expected.LeftOut = leftOut(env.MeasureLists(ctx), env.Selected)
-	}
-	if config.Target.Kind == target.KindEmbedded {
-		expected.Limited = 0 // its other keys have no limit
-	}
-	if config.Begin != nil {
-		config.Begin(expected)
-	}
-	plan.Progress = config.progress(expected)
-	judged := func(o suites.Outcome) (judgement, error) {
-		ledger, err := o.Ledger(selected)
-		return judgement{ledger, o.Report, o.Ran, doubt}, err
-	}
-	plan.Interrupted = func(o suites.Outcome) {
-		if so, err := judged(o); err == nil {
-			interim(so)
-		}
-	}
-	outcome, err := suites.Run(ctx, env, plan)
-	if err != nil {
-		return judgement{}, err
-	}
-	return judged(outcome)
-}
-
-// progress returns the caller's progress, which also enters where the time goes and
-// announces the checks of the rate limit.
-func (c Config) progress(expected Estimate) suites.Progress {
-	told, announce := c.Progress, sync.OnceFunc(func() {
-		c.waits(0, "exceeding the rate limit of the key %s, up to %s", expected.Key, counted(expected.Probes, "request"))
-	})
-	told.Begin = func(s suites.Spec) {
-		c.spending.body(s, +1)
-		if exceedsRateLimit(s) && expected.Probes > 0 {
-			announce()
-		}
-		if c.Progress.Begin != nil {
-			c.Progress.Begin(s)
-		}
-	}
-	told.End = func(s suites.Spec) {
-		c.spending.body(s, -1)
-		if c.Progress.End != nil {
-			c.Progress.End(s)
-		}
-	}
-	return told
-}
-
-// failFast returns which outcome of a check ends the run, or nil if none does.
-func (c Config) failFast(selected func(spec.Pair) bool) func(reports.Check) bool {
-	if !c.FailFast {
-		return nil
-	}
-	expected := waivers(c.Target.Profile)
-	return func(check reports.Check) bool {
-		if check.Outcome != reports.Fail || !selected(spec.Pair{Requirement: check.Requirement, Operation: check.Operation}) {
-			return false
-		}
-		waived := reports.Results{Checks: []reports.Check{check}}
-		judge.Waive(&waived, expected, time.Now())
-		return waived.Checks[0].Outcome == reports.Fail
-	}
+	return reports.Traffic{Requests: t.Requests, Statuses: statuses, BytesReceived: t.BytesReceived, Throttled: t.Throttled, Unjudged: env.Unjudged()}
 }
 
 // minimum is the coverage that the profile requires. A number of checks is about a
 // whole run, so it does not count for one that repeats some of it.
-func (c Config) minimum() judge.Minimum {
-	p := c.Target.Profile
-	least := judge.Minimum{Whole: p.FailOn == profile.FailOnNotAssessed, Assessed: p.MinAssessed}
-	if c.Selection.Repeat != nil {
+func (d Description) minimum() judge.Minimum {
+	least := judge.Minimum{Whole: d.profile.FailOn == profile.FailOnNotAssessed, Assessed: d.profile.MinAssessed}
+	if d.selection.Repeat != nil {
 		least.Assessed = 0
 	}
 	return least
-}
-
-// waivers are the failures that the profile expects.
-func waivers(p *profile.Profile) []judge.Waiver {
-	var all []judge.Waiver
-	for _, e := range p.ExpectedFailures {
-		all = append(all, waiver(e))
-	}
-	return all
-}
-
-// timeout is how long one request may take.
-func timeout(p *profile.Profile) time.Duration { return cmp.Or(p.Pace.Timeout, client.DefaultTimeout) }
-
-// newClient returns a client of the target. Each of the hooks is called after
-// every exchange, from many goroutines.
-func newClient(config Config, hooks ...func(client.Exchange)) (*client.Client, error) {
-	var requests atomic.Int64
-	var doing func(client.Activity, string, int)
-	if config.spending != nil {
-		doing = config.spending.request
-	}
-	return config.Target.Client(client.Options{
-		Seed:      config.Seed,
-		Transport: config.Transport,
-		Doing:     doing,
-		Waits:     func(w client.Wait) { config.waits(w.For, "%s", w) },
-		Observe: func(ex client.Exchange) {
-			for _, hook := range hooks {
-				hook(ex)
-			}
-			if n := requests.Add(1); config.Observe != nil {
-				config.Observe(int(n))
-			}
-		},
-	})
 }

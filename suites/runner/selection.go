@@ -33,27 +33,27 @@ type Selection struct {
 type Repeat struct {
 	From  string      // where its results are, for people
 	Pairs []spec.Pair // the checks that failed, or ended in an error
-	specs []string    // the names of the specs that judge them or saw them fail
+
+	saw map[string]bool // the names of the specs that saw them fail
 }
 
 // RepeatFailed returns what failed in the results. A rule can fail in a response to any
 // spec, so the specs that saw it fail run again, besides its own.
 func RepeatFailed(from string, results reports.Results) (*Repeat, error) {
-	r := &Repeat{From: from}
+	r := &Repeat{From: from, saw: map[string]bool{}}
 	var unknown []string
-	runs := map[string]bool{} // the names of the specs
 	for _, c := range results.Checks {
-		if c.Outcome != reports.Fail && c.Outcome != reports.Error {
-			continue
-		}
 		p := spec.Pair{Requirement: c.Requirement, Operation: c.Operation}
-		if !spec.Has(p) {
+		switch {
+		case c.Outcome != reports.Fail && c.Outcome != reports.Error:
+			continue
+		case !spec.Has(p):
 			unknown = append(unknown, c.Requirement+" on "+c.Operation)
 			continue
 		}
 		r.Pairs = append(r.Pairs, p)
 		for _, v := range c.Violations {
-			runs[v.Spec] = true
+			r.saw[v.Spec] = true
 		}
 	}
 	switch {
@@ -61,17 +61,6 @@ func RepeatFailed(from string, results reports.Results) (*Repeat, error) {
 		return nil, fmt.Errorf("%s: this version has no check %s (run without --only-failed)", from, strings.Join(unknown, ", "))
 	case len(r.Pairs) == 0:
 		return nil, fmt.Errorf("%s: no check failed or ended in an error, so there is nothing to repeat (verdict: %s)", from, results.Verdict)
-	}
-	judges := suites.Judges()
-	for _, p := range r.Pairs {
-		for _, name := range judges[p] {
-			runs[name] = true
-		}
-	}
-	for _, s := range suites.Specs() { // other names in the file are of another version
-		if runs[s.Name()] {
-			r.specs = append(r.specs, s.Name())
-		}
 	}
 	return r, nil
 }
@@ -81,9 +70,7 @@ var ErrNothingSelected = errors.New("the filters leave not one requirement to ju
 
 // Everything reports whether no filter is given. The profile of the target may still
 // exclude operations.
-func (s Selection) Everything() bool {
-	return s.full() && len(s.Operations)+len(s.Requirements)+len(s.Groups) == 0 && s.Repeat == nil
-}
+func (s Selection) Everything() bool { return s.full() && s.String() == "" }
 
 func (s Selection) full() bool {
 	return len(s.Profiles) == 0 || slices.Contains(s.Profiles, spec.ProfileFull)
@@ -94,48 +81,41 @@ func (s Selection) ProfileName() string {
 	if s.full() {
 		return string(spec.ProfileFull)
 	}
-	names := make([]string, len(s.Profiles))
-	for i, p := range s.Profiles {
-		names[i] = string(p)
+	return strings.Join(texts(s.Profiles), ",")
+}
+
+// filter is what one flag selects.
+type filter struct {
+	flag            string
+	patterns, names []string
+	hint            string // where the names stand
+}
+
+func (s Selection) filters() []filter {
+	var requirements []string
+	for _, r := range spec.Requirements() {
+		requirements = append(requirements, r.ID)
 	}
-	return strings.Join(names, ",")
+	operations, groups := spec.OperationIDs(), texts(spec.Groups())
+	return []filter{
+		{"operation", s.Operations, operations, "known: " + strings.Join(operations, ", ")},
+		{"requirement", s.Requirements, requirements, "`outreach-conformance requirements` lists them"},
+		{"group", s.Groups, groups, "known: " + strings.Join(groups, ", ")},
+	}
 }
 
 // String writes the filters as flags; empty if there are none.
 func (s Selection) String() string {
 	var flags []string
-	for _, part := range []struct {
-		flag   string
-		values []string
-	}{{"operation", s.Operations}, {"requirement", s.Requirements}, {"group", s.Groups}} {
-		for _, v := range part.values {
-			flags = append(flags, "--"+part.flag+" "+v)
+	for _, f := range s.filters() {
+		for _, p := range f.patterns {
+			flags = append(flags, "--"+f.flag+" "+p)
 		}
 	}
 	if s.Repeat != nil {
 		flags = append(flags, "--only-failed "+s.Repeat.From)
 	}
 	return strings.Join(flags, " ")
-}
-
-// Selects returns what reports whether a spec runs; nil for all. It selects the specs that
-// judge a selected pair. What only observes is part of a run without filters.
-func (s Selection) Selects() func(suites.Spec) bool {
-	switch {
-	case s.Repeat != nil:
-		return func(one suites.Spec) bool { return slices.Contains(s.Repeat.specs, one.Name()) }
-	case s.Everything() && len(s.Implemented) == 0:
-		return nil
-	}
-	pairs, _ := s.Pairs() // a caller that does not check them runs nothing
-	selected := map[spec.Pair]bool{}
-	for _, p := range pairs {
-		selected[p] = true
-	}
-	return func(one suites.Spec) bool {
-		return len(one.Pairs) == 0 && s.Everything() && s.Operation(one.Operation) ||
-			slices.ContainsFunc(one.Pairs, func(p spec.Pair) bool { return selected[p] })
-	}
 }
 
 // For returns the selection for a target, whose profile leaves out what it does not
@@ -156,19 +136,13 @@ func (s Selection) Pairs() ([]spec.Pair, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	var selected []spec.Pair
-	omitted := presenceOf(s.Omitted)
-	for _, p := range spec.Pairs() {
-		if omitted[p.Requirement] {
-			continue
-		}
+	omitted := onFields(func(f spec.Field) bool { return slices.Contains(s.Omitted, f.Name()) }, spec.Present)
+	selected := slices.DeleteFunc(spec.Pairs(), func(p spec.Pair) bool {
 		r, _ := spec.FindRequirement(p.Requirement)
-		if (s.full() || slices.Contains(s.Profiles, r.Profile)) &&
-			s.Operation(p.Operation) && pattern.Fits(s.Requirements, p.Requirement) && pattern.Fits(s.Groups, string(r.Group)) &&
-			(s.Repeat == nil || slices.Contains(s.Repeat.Pairs, p)) {
-			selected = append(selected, p)
-		}
-	}
+		return omitted[r.ID] || !s.full() && !slices.Contains(s.Profiles, r.Profile) ||
+			!s.Operation(p.Operation) || !pattern.Fits(s.Requirements, r.ID) || !pattern.Fits(s.Groups, string(r.Group)) ||
+			s.Repeat != nil && !slices.Contains(s.Repeat.Pairs, p)
+	})
 	if len(selected) == 0 {
 		filters := strings.TrimSpace("--profile " + s.ProfileName() + " " + s.String())
 		if len(s.Implemented) > 0 {
@@ -179,44 +153,55 @@ func (s Selection) Pairs() ([]spec.Pair, error) {
 	return selected, nil
 }
 
+// Plan returns the plan that runs the specs which judge any of the pairs. What only observes
+// is part of a run without filters. What saw an earlier failure is part of a run that repeats
+// it.
+func (s Selection) Plan(pairs []spec.Pair) suites.Plan {
+	selected := among(pairs)
+	if len(pairs) == len(spec.Pairs()) {
+		return suites.Plan{}
+	}
+	return suites.Plan{Selects: func(one suites.Spec) bool {
+		observes := len(one.Pairs) == 0 && s.Everything() && s.Operation(one.Operation)
+		return observes || slices.ContainsFunc(one.Pairs, selected) || s.Repeat != nil && s.Repeat.saw[one.Name()]
+	}}
+}
+
+// among reports whether a pair is one of them.
+func among(pairs []spec.Pair) func(spec.Pair) bool {
+	set := make(map[spec.Pair]bool, len(pairs))
+	for _, p := range pairs {
+		set[p] = true
+	}
+	return func(p spec.Pair) bool { return set[p] }
+}
+
+// check returns an error for each name or pattern that the catalogue does not have.
 func (s Selection) check() error {
-	for _, p := range s.Profiles {
-		if !slices.Contains(spec.Profiles(), p) {
-			names := texts(spec.Profiles())
+	names := texts(spec.Profiles())
+	for _, p := range texts(s.Profiles) {
+		if !slices.Contains(names, p) {
 			hint := ""
-			if strings.ContainsAny(string(p), "./") {
+			if strings.ContainsAny(p, "./") {
 				hint = " (--target-profile takes the description of a target)"
 			}
-			return fmt.Errorf("unknown profile %q%s; known: %s%s", p, suggest.Near(string(p), names), strings.Join(names, ", "), hint)
+			return fmt.Errorf("unknown profile %q%s; known: %s%s", p, suggest.Near(p, names), strings.Join(names, ", "), hint)
 		}
 	}
-	return errors.Join(
-		s.CheckOperations(),
-		known("requirement", s.Requirements, requirementIDs(), "`outreach-conformance requirements` lists them"),
-		known("group", s.Groups, texts(spec.Groups()), "known: "+strings.Join(texts(spec.Groups()), ", ")),
-	)
+	var wrong []error
+	for _, f := range s.filters() {
+		for _, p := range f.patterns {
+			if err := pattern.Check(f.flag, p, f.names); err != nil {
+				wrong = append(wrong, fmt.Errorf("%w; %s", err, f.hint))
+				break
+			}
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // CheckOperations returns an error for a pattern that matches no operation.
-func (s Selection) CheckOperations() error {
-	return known("operation", s.Operations, operationIDs(), "known: "+strings.Join(operationIDs(), ", "))
-}
-
-func operationIDs() []string {
-	var ids []string
-	for _, op := range spec.Operations() {
-		ids = append(ids, op.ID)
-	}
-	return ids
-}
-
-func requirementIDs() []string {
-	var ids []string
-	for _, r := range spec.Requirements() {
-		ids = append(ids, r.ID)
-	}
-	return ids
-}
+func (s Selection) CheckOperations() error { return Selection{Operations: s.Operations}.check() }
 
 // texts returns names of the catalogue as strings.
 func texts[T ~string](names []T) []string {
@@ -225,15 +210,4 @@ func texts[T ~string](names []T) []string {
 		all[i] = string(n)
 	}
 	return all
-}
-
-// known makes sure that every pattern matches something. The hint tells where
-// the names stand.
-func known(what string, patterns, names []string, hint string) error {
-	for _, p := range patterns {
-		if err := pattern.Check(what, p, names); err != nil {
-			return fmt.Errorf("%w; %s", err, hint)
-		}
-	}
-	return nil
 }

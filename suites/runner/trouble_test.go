@@ -206,7 +206,7 @@ func moveAccount(t *testing.T, server *target.Target, email, from, to string) in
 // send sends a request with the role's key.
 func send(t *testing.T, server *target.Target, role string, request client.Request) client.Exchange {
 	t.Helper()
-	api, err := newClient(Config{Target: server})
+	api, err := server.Client(client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,6 @@ func TestUndeclaredRequestsAreCounted(t *testing.T) {
 	g.Expect(env.Unjudged()).To(Equal(2))
 	env.SendUnspecified(t.Context(), client.Request{Path: "/api/v2/nothing"})
 	g.Expect(env.Unjudged()).To(Equal(2))
-	g.Expect(traffic(env).Unjudged).To(Equal(2))
 }
 
 // answered is an exchange with the reference server, whose response a damage may change.

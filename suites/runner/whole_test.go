@@ -23,8 +23,8 @@ var update = flag.Bool("update", false, "write whole_gen.go anew")
 // that they lack. So the run can name them before its first spec.
 func TestChecksThatNeedWholeLists_long(t *testing.T) {
 	g := NewWithT(t)
-	var said Estimate
-	results := judged(t, t.Context(), Config{Target: embedded(t), Seed: 1, maxListRows: 1, Begin: func(e Estimate) { said = e }})
+	var said Description
+	results := judged(t, t.Context(), Config{Target: embedded(t), Seed: 1, maxListRows: 1, Begin: func(d Description) { said = d }})
 	g.Expect(of(results, reports.Fail)).To(BeEmpty())
 	g.Expect(of(results, reports.Error)).To(BeEmpty())
 	whole := map[string][]spec.Pair{}

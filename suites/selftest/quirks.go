@@ -96,15 +96,16 @@ func (l legalCase) try(ctx context.Context, source Source, rules *judge.Rules, s
 	if l.OnWire {
 		examined = examineOnWire
 	}
-	result, err := examined(ctx, source, rules, seed, suites.Plan{Selects: selection.Selects()}, l.Apply)
+	pairs, err := selection.Pairs()
+	if err != nil {
+		return tolerance{}, err
+	}
+	result, err := examined(ctx, source, rules, seed, selection.Plan(pairs), l.Apply)
 	if err != nil {
 		return tolerance{}, fmt.Errorf("legal behaviour %s: %w", l.ID, err)
 	}
 	t := tolerance{judged: result}
-	for _, p := range spec.Pairs() {
-		if !selection.Operation(p.Operation) {
-			continue
-		}
+	for _, p := range pairs {
 		switch result.checks[p].Outcome {
 		case reports.Fail:
 			t.failed = append(t.failed, p)

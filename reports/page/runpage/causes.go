@@ -3,6 +3,7 @@ package runpage
 import (
 	"fmt"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 )
 
@@ -166,7 +167,7 @@ func seen(c reports.Check) string {
 	if c.ViolationCount == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s× in %s", reports.Number(c.ViolationCount), counted(c.Assessments, "assessment"))
+	return fmt.Sprintf("%s× in %s", reports.Number(c.ViolationCount), printable.Counted(c.Assessments, "assessment"))
 }
 
 // follows says what follows from a violation and is counted nowhere else.
@@ -179,13 +180,5 @@ func follows(c reports.Check) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s follow from this, and are not counted.",
-		counted(total, "violation"), counted(len(c.Consequences), "other check"))
-}
-
-// counted returns a number of things in words.
-func counted(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return reports.Number(n) + " " + thing
+		printable.Counted(total, "violation"), printable.Counted(len(c.Consequences), "other check"))
 }

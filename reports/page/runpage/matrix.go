@@ -60,7 +60,7 @@ func matrixOf(checks []reports.Check, found causes) matrix {
 	for _, g := range spec.Groups() {
 		known = append(known, string(g))
 	}
-	inGroups, inOperations := ranked(groups, known), ranked(operations, operationIDs())
+	inGroups, inOperations := ranked(groups, known), ranked(operations, spec.OperationIDs())
 	m := matrix{Groups: inGroups[:min(len(inGroups), mostGroups)]}
 	m.Left = max(0, len(inOperations)-mostOperations)
 	space := room(roomForMatrix)

@@ -124,7 +124,7 @@ func acceptedOf(all []reports.Requests) accepted {
 	}
 	t := accepted{Kinds: ranked(kinds, []string{valid})}
 	t.Kinds = t.Kinds[:min(len(t.Kinds), mostKinds)]
-	inOperations := ranked(operations, operationIDs())
+	inOperations := ranked(operations, spec.OperationIDs())
 	t.Left = max(0, len(inOperations)-mostOperations)
 	for _, op := range inOperations[:len(inOperations)-t.Left] {
 		row := acceptedRow{Operation: short(op, mostText)}
@@ -213,7 +213,7 @@ func observedOf(observations []reports.Observation) listOf[observed] {
 // valuesOf returns the values at one open point, the one of most operations first.
 func valuesOf(observations []reports.Observation) []value {
 	observations = slices.Clone(observations) // their order is that of the file, or of the run
-	catalogue := operationIDs()
+	catalogue := spec.OperationIDs()
 	slices.SortStableFunc(observations, func(a, b reports.Observation) int {
 		return cmp.Or(cmp.Compare(slices.Index(catalogue, a.Operation), slices.Index(catalogue, b.Operation)), cmp.Compare(a.Operation, b.Operation))
 	})

@@ -8,7 +8,6 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/page"
-	"outreach.example/conformance/spec"
 )
 
 // view is what the template shows. Its texts are printable and bounded.
@@ -123,12 +122,4 @@ func ranked(set map[string]bool, catalogue []string) []string {
 	}
 	slices.Sort(all[known:])
 	return all
-}
-
-func operationIDs() []string {
-	var ids []string
-	for _, op := range spec.Operations() {
-		ids = append(ids, op.ID)
-	}
-	return ids
 }

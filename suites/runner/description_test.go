@@ -9,8 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 )
@@ -31,48 +30,13 @@ func specsOf(t *testing.T) (probe, other suites.Spec) {
 	return probe, other
 }
 
-// Each second of a run goes into one sum.
-func TestSpending(t *testing.T) {
-	g := NewWithT(t)
-	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	s := newSpending(&profile.RateLimit{Key: "limited"}, func() time.Time { return now })
-	pass := func(seconds int) { now = now.Add(time.Duration(seconds) * time.Second) }
-	probe, other := specsOf(t)
-
-	s.body(other, +1)
-	s.body(probe, +1)
-	pass(1) // judging: bodies run
-	s.request(client.Throttled, "main", +1)
-	s.request(client.Sending, "limited", +1)
-	pass(10) // throttled: only the probe sends
-	s.request(client.Sending, "second", +1)
-	pass(2) // judging
-	s.request(client.Sending, "second", -1)
-	s.request(client.Throttled, "main", -1)
-	s.request(client.Paced, "main", +1)
-	pass(100) // paced
-	s.request(client.Paced, "main", -1)
-	s.body(other, -1)
-	pass(700) // the rate limit: nothing else runs
-	s.request(client.Sending, "limited", -1)
-	s.request(client.Throttled, "limited", +1)
-	pass(300) // still: until its limit resets
-	s.request(client.Throttled, "limited", -1)
-	s.body(probe, -1)
-	s.lock(+1)
-	pass(10_000) // locked
-	s.lock(-1)
-	pass(4) // judging: rolling back
-	g.Expect(s.total()).To(Equal(&reports.Time{Judging: 7, InFlight: 2, Throttled: 10, Paced: 100, RateLimit: 1000, Locked: 10_000}))
-}
-
 // The estimate of a run on the reference server is right within a factor of 2, and the
 // run spends the time that it says.
 func TestEstimate_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	var said Estimate
-	results := judged(t, t.Context(), Config{Target: embedded(t), Selection: Selection{Groups: []string{"!rate", "!errors"}}, Begin: func(e Estimate) { said = e }})
+	var said Description
+	results := judged(t, t.Context(), Config{Target: embedded(t), Selection: Selection{Groups: []string{"!rate", "!errors"}}, Begin: func(d Description) { said = d }})
 	sent := results.Traffic.Requests
 	g.Expect(said.Requests).To(And(BeNumerically(">", sent/2), BeNumerically("<", 2*sent)))
 	g.Expect(said.Probes).To(BeZero())
@@ -101,27 +65,33 @@ func TestEstimateOfBoundedRuns(t *testing.T) {
 	g := NewWithT(t)
 	probe, other := specsOf(t)
 	p := &profile.Profile{Pace: profile.Pace{Concurrency: 10}}
-	g.Expect(estimate(p, []suites.Spec{probe, other}, 100*time.Millisecond).Probes).To(BeZero(), "no key may be driven to its limit")
+	estimated := func(roundTrip time.Duration, specs ...suites.Spec) Description {
+		d, err := describe(Config{Target: &target.Target{Kind: target.KindURL, Profile: p}}, "id", time.Now())
+		g.Expect(err).NotTo(HaveOccurred())
+		d.estimate(specs, roundTrip)
+		return d
+	}
+	g.Expect(estimated(100*time.Millisecond, probe, other).Probes).To(BeZero(), "no key may be driven to its limit")
 
 	p.RateLimit = &profile.RateLimit{Key: "limited", Budget: 500, Requests: 10, Per: 30 * time.Second}
 	p.Pace.RequestsPerSecond = 2
 	list := suites.Spec{Operation: spec.ListLeadLists, Pairs: []spec.Pair{{Requirement: string(spec.Rate429), Operation: spec.ListLeadLists}}}
-	e := estimate(p, []suites.Spec{list}, 100*time.Millisecond)
-	g.Expect(e.Probes).To(Equal(500))
-	g.Expect(e.Time).To(Equal(250*time.Second+time.Minute), "the pace, and until requests are served again")
-	g.Expect(e.String()).To(Equal("1 spec, about 0 requests, up to 500 more to exceed the rate limit of the key limited; " +
+	d := estimated(100*time.Millisecond, list)
+	g.Expect(d.Probes).To(Equal(500))
+	g.Expect(d.Time).To(Equal(250*time.Second+time.Minute), "the pace, and until requests are served again")
+	g.Expect(d.String()).To(Equal("1 spec, about 0 requests, up to 500 more to exceed the rate limit of the key limited; " +
 		"about 6 min at 2 requests/s, longer if the target answers 429 or has long lists, or on a busy machine"))
 
 	p.RateLimit.Requests, p.RateLimit.Per = 20, time.Second
 	walk := suites.Spec{Operation: spec.ListLeadLists, Pairs: []spec.Pair{{Requirement: string(spec.PageWalkEnds), Operation: spec.ListLeadLists}}}
 	p.Pace.RequestsPerSecond = 0
-	e = estimate(p, slices.Repeat([]suites.Spec{walk}, 16), time.Millisecond)
-	g.Expect(e.Limited).To(Equal(20 * time.Second))
-	g.Expect(e.String()).To(ContainSubstring("(20 s if every key has the limit of the key limited)"))
+	d = estimated(time.Millisecond, slices.Repeat([]suites.Spec{walk}, 16)...)
+	g.Expect(d.Limited).To(Equal(20 * time.Second))
+	g.Expect(d.String()).To(ContainSubstring("(20 s if every key has the limit of the key limited)"))
 
 	p.RateLimit.Requests, p.RateLimit.Per = 10, 30*time.Second
 	p.Budget, p.Pace.RequestsPerSecond = 120, 0
-	e = estimate(p, []suites.Spec{list}, 0)
-	g.Expect(e.Probes).To(Equal(120))
-	g.Expect(e.String()).To(ContainSubstring("at most 120 in all (budget); about 61 s at an unknown round trip"))
+	d = estimated(0, list)
+	g.Expect(d.Probes).To(Equal(120))
+	g.Expect(d.String()).To(ContainSubstring("at most 120 in all (budget); about 61 s at an unknown round trip"))
 }
