@@ -11,20 +11,13 @@ import (
 	"outreach.example/conformance/suites/explore"
 )
 
-// Exploration says how to explore a target.
-type Exploration struct {
-	explore.Config // without Env, Seed and Selects, which Explore sets
-	// Replay are cases to try again instead of exploring; nil explores.
-	Replay []explore.Found
-}
-
 // mostWorkers is how many cases of an exploration are tried at the same time.
 const mostWorkers = 4
 
 // Explore explores the target: it tries random requests and compares the responses with
-// predictions. The results hold the checks that it put to the test. Its error means that
-// nothing was judged.
-func Explore(ctx context.Context, config Config, x Exploration) (reports.Results, explore.Outcome, error) {
+// predictions. It sets Env, Seed, Selects and Workers of x. The results hold the checks that
+// it put to the test. Its error means that nothing was judged.
+func Explore(ctx context.Context, config Config, x explore.Config) (reports.Results, explore.Outcome, error) {
 	config.Selection = config.Selection.For(config.Target.Profile)
 	selected, err := config.Selection.Pairs()
 	if err != nil {
@@ -43,12 +36,7 @@ func Explore(ctx context.Context, config Config, x Exploration) (reports.Results
 	if !none {
 		x.Env, x.Seed, x.Selects = c.env, config.Seed, config.Selection.Operation
 		x.Workers = min(mostWorkers, max(1, c.env.Profile.Pace.Concurrency))
-		if x.Replay != nil {
-			out, err = explore.Replay(c.running, x.Config, x.Replay)
-		} else {
-			out, err = explore.Run(c.running, x.Config)
-		}
-		if err == nil {
+		if out, err = explore.Run(c.running, x); err == nil {
 			judged.ledger.Add(out.Evidence)
 		}
 	}
