@@ -24,9 +24,8 @@ type Step struct {
 	Numbers [3]uint `json:"numbers,omitzero"`
 	// Create is what a creation sends. A step about a test creates one if there is none.
 	Create   suites.NewTestFields `json:"create,omitzero"`
-	List     string               `json:"list,omitempty"`  // operation of a query
-	Role     string               `json:"role,omitempty"`  // whose list or row it reads
-	Limit    string               `json:"limit,omitempty"` // of a query: out of range, for a single page
+	List     string               `json:"list,omitempty"` // operation of a query
+	Role     string               `json:"role,omitempty"` // whose list or row it reads
 	Query    oracle.Query         `json:"query,omitzero"`
 	ID       string               `json:"id,omitempty"`       // of the row that it reads
 	Metadata string               `json:"metadata,omitempty"` // of a get: true, false or nothing
@@ -82,14 +81,11 @@ const (
 
 // EncodeCases returns the content of a file of cases.
 func EncodeCases(found []Found) ([]byte, error) {
-	if found == nil {
-		found = []Found{}
-	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // keeps & in curl commands readable
 	encoder.SetIndent("", "  ")
-	err := encoder.Encode(found)
+	err := encoder.Encode(append([]Found{}, found...)) // never null
 	return text.Bytes(), err
 }
 

@@ -41,13 +41,9 @@ func round(seed uint64, shrink time.Duration, property func(*rapid.T)) error {
 // settings sets the flags of the engine. Outside of a test, testing has to be set up
 // first: the engine asks it whether tests should be short.
 func settings(seed uint64, shrink time.Duration) error {
-	if !flag.Parsed() {
-		testing.Init()
-		if err := flag.CommandLine.Parse(nil); err != nil {
-			return err
-		}
-	}
+	testing.Init()
 	return errors.Join(
+		flag.CommandLine.Parse(nil),
 		flag.Set("rapid.seed", strconv.FormatUint(max(1, seed), 10)), // 0 draws one
 		flag.Set("rapid.shrinktime", shrink.String()),
 		flag.Set("rapid.nofailfile", "true"),
@@ -60,7 +56,6 @@ type silent struct{ rapid.TB }
 
 func (silent) Helper()               {}
 func (silent) Name() string          { return "explore" }
-func (silent) Log(...any)            {}
 func (silent) Logf(string, ...any)   {}
 func (silent) Errorf(string, ...any) {}
 func (silent) Failed() bool          { return false }

@@ -58,8 +58,8 @@ type explorer struct {
 
 	changed, queried, sequenced, trials atomic.Int64
 
-	known sync.Map // violated requirements that are reported
-	full  atomic.Bool
+	known sync.Map    // violated requirements that are reported
+	full  atomic.Bool // the first violated requirement was enough
 
 	mu     sync.Mutex
 	found  []Found
@@ -81,29 +81,26 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 	e := &explorer{Config: c, ctx: ctx, evidence: judge.NewEvidence()}
 	e.readLists()
 	e.deadline = e.now().Add(c.Duration) // reading the lists is no exploration
+	var err error
 	if c.Replay == nil {
-		if err := e.explore(); err != nil {
-			return Outcome{}, err
-		}
+		err = e.explore()
 	}
 	for _, before := range c.Replay {
-		h := &hunt{explorer: e, last: before}
-		if h.shows(before.Steps) {
-			h.last.Seed, h.last.Again = before.Seed, true
+		if h := (&hunt{explorer: e, seed: before.Seed, last: before}); h.shows(before.Steps) {
 			e.report(h.last)
 		}
 	}
 	e.evidence.Add(e.Env.Outside())
 	return Outcome{Evidence: e.evidence, Found: e.found, Queries: int(e.queried.Load()), Sequences: int(e.sequenced.Load()),
-		Changed: int(e.changed.Load()), Lacked: e.lacked}, nil
+		Changed: int(e.changed.Load()), Lacked: e.lacked}, err
 }
 
 // explore tries random cases with several workers.
 func (e *explorer) explore() error {
 	var workers errgroup.Group
-	if cases := e.cases(); cases != nil {
+	if cases := e.cases(); len(cases) > 0 {
 		for i := range max(1, e.Workers) {
-			workers.Go(func() error { return e.work(e.Seed+uint64(i)*workerSeeds, cases) })
+			workers.Go(func() error { return e.work(e.Seed+uint64(i)*workerSeeds, rapid.OneOf(cases...)) })
 		}
 	}
 	err := workers.Wait()
@@ -115,11 +112,9 @@ func (e *explorer) explore() error {
 func (e *explorer) work(seed uint64, cases *rapid.Generator[[]Step]) error {
 	shrink := cmp.Or(e.shrink, shrinkTime+shrinkLooks*e.Env.Profile.Visibility())
 	for ; !e.over(); seed++ {
-		h := &hunt{explorer: e}
+		h := &hunt{explorer: e, seed: seed}
 		err := round(seed, shrink, func(t *rapid.T) {
-			shows := h.shows(cases.Draw(t, "steps"))
-			h.last.Again = shows
-			if shows {
+			if h.shows(cases.Draw(t, "steps")) {
 				t.Fatalf("%v", h.last.Pair())
 			}
 		})
@@ -127,7 +122,6 @@ func (e *explorer) work(seed uint64, cases *rapid.Generator[[]Step]) error {
 			return err
 		}
 		if h.succeeded() {
-			h.last.Seed = seed
 			e.report(h.last)
 		}
 	}
@@ -168,13 +162,13 @@ func (e *explorer) report(f Found) {
 }
 
 // try runs a body and enters what it found out.
-func (e *explorer) try(name string, body func(*suites.API)) suites.Trial {
-	trial := suites.Try(e.ctx, e.Env, name, uint64(e.trials.Add(1)), body)
+func (e *explorer) try(body func(*suites.API)) suites.Trial {
+	trial := suites.Try(e.ctx, e.Env, "explore", uint64(e.trials.Add(1)), body)
 	e.evidence.Add(trial.Evidence)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if trial.Lacked != "" && len(e.lacked) < 10 {
-		e.lacked = append(e.lacked, name+": "+trial.Lacked)
+		e.lacked = append(e.lacked, trial.Lacked)
 	}
 	return trial
 }
@@ -188,7 +182,7 @@ func (e *explorer) play(steps []Step, enough func(*suites.API) bool) (played []S
 	if does(steps, changes) {
 		e.sequenced.Add(1)
 	}
-	trial = e.try("plays a case", func(api *suites.API) {
+	trial = e.try(func(api *suites.API) {
 		m := &machine{explorer: e, API: api}
 		for i, s := range steps {
 			played = steps[:i+1]
@@ -210,7 +204,8 @@ func does(steps []Step, actions []string) bool {
 // and once it has found one, of that requirement only.
 type hunt struct {
 	*explorer
-	last Found
+	seed uint64
+	last Found // the case that showed it last
 }
 
 // succeeded reports whether the hunt has found a violation.
@@ -236,7 +231,9 @@ func (h *hunt) shows(steps []Step) bool {
 	i := slices.IndexFunc(trial.Broken, func(b suites.Broken) bool { return h.wants(b.Pair) })
 	if i >= 0 {
 		h.last = foundIn(steps, trial, trial.Broken[i])
+		h.last.Seed = h.seed
 	}
+	h.last.Again = i >= 0 // rapid tries the case again
 	return i >= 0
 }
 

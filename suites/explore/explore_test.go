@@ -111,14 +111,16 @@ func TestDefects_long(t *testing.T) {
 		"accounts.move/moves-only-the-first-of-several-accounts",
 		"campaigns.add-variables/answers-with-the-campaign-under-a-different-id-if-several-variables-are-added",
 		"workspace-members.list/skips-a-row-between-two-pages-of-50",
-		"workspace-members.list/shows-small-pages-of-a-filter-in-reverse-order",
+		"workspace-members.list/repeats-rows-between-pages-of-a-filter",
+		"inbox-placement-tests.list/skips-a-row-for-a-cursor-whose-row-was-deleted",
+		"inbox-placement-tests.list/skips-a-row-for-a-cursor-older-than-the-newest-row",
 		"dfy-email-account-orders.list/shows-pages-of-100-in-reverse-order",
 		"subsequences.list/shows-another-value-if-the-page-has-one-row",
 	} {
 		t.Run(id, func(t *testing.T) {
 			g := NewWithT(t)
 			d := defect(t, id)
-			config := against(t, 5000, d.Apply)
+			config := against(t, 8000, d.Apply)
 			config.FirstOnly, config.Workers = true, 1
 			out, err := Run(t.Context(), config)
 			g.Expect(err).NotTo(HaveOccurred())
@@ -273,12 +275,12 @@ func TestActionsThatTheProfileAllows(t *testing.T) {
 }
 
 // What is generated can be written to a file and read again. It deletes nothing that nobody
-// can make again, and starts no test.
+// can make again.
 func TestGeneratedCases(t *testing.T) {
 	config := against(t, 0, nil)
 	e := &explorer{Config: config, ctx: t.Context(), evidence: judge.NewEvidence()}
 	e.readLists()
-	cases := e.cases()
+	cases := rapid.OneOf(e.cases()...)
 	rapid.Check(t, func(t *rapid.T) {
 		steps := cases.Draw(t, "steps")
 		text, err := EncodeCases([]Found{{Steps: steps}})
@@ -289,7 +291,7 @@ func TestGeneratedCases(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		for _, step := range steps {
-			if step.Do == DeleteSubsequence || step.Create.RunNow {
+			if step.Do == DeleteSubsequence {
 				t.Fatalf("a random case has effects beyond the run: %v", steps)
 			}
 		}

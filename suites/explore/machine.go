@@ -147,15 +147,9 @@ func (m *machine) deleteSubsequence() {
 	}
 }
 
-// A walk during which the list changes begins with the newest tests, so it shows those of
-// the case on its first pages.
-const (
-	maxWalkPages  = 8
-	maxInsertions = 2
-)
-
 // walk creates tests, walks the list in small pages and creates or deletes tests between
-// them. Each test that stays must show once.
+// them. Each test that stays must show once. The list begins with the newest tests, so few
+// pages show those of the case.
 func (m *machine) walk(s Step) {
 	limit := numbered([]int{1, 2, 3}, s, 0)
 	for range 2 * limit {
@@ -165,19 +159,14 @@ func (m *machine) walk(s Step) {
 	}
 	list := m.As(dataset.Main, spec.ListPlacementTests).WithQuery("sort_order", "desc")
 	// What the list does not show yet may turn up in the middle of a walk.
-	agrees := false
-	m.Aside(func() {
-		agrees = m.Look(func() bool { return m.agrees(m.Ask(list, oracle.Query{Sizes: []int{100}, Pages: 1}).Walk, false) })
-	})
-	if !agrees {
+	agrees := func() bool { return m.agrees(m.Ask(list, oracle.Query{Sizes: []int{100}, Pages: 1}).Walk, false) }
+	if !m.Eventually("a created test in the list", agrees) {
 		return
 	}
 	isVictim := func(i int) bool { return s.Do == Remove && i%2 == 0 }
-	insertions := 0
-	walk := m.WalkWhile(list, paging.Fixed(limit), maxWalkPages, func(page suites.Response) {
-		if s.Do == Insert && insertions < maxInsertions {
+	walk := m.WalkWhile(list, paging.Fixed(limit), 5, func(page suites.Response) {
+		if s.Do == Insert {
 			m.NewTest()
-			insertions++
 		}
 		for _, row := range page.Rows() { // deletes tests that were shown: cursors may point to them
 			for i, t := range m.tests {

@@ -90,7 +90,7 @@ func (m *machine) get(t *test, s Step) {
 		m.notFound(call, "a deletion in a get", spec.StateDeleteGet, spec.DeletePlacementTest)
 		return
 	}
-	if r := m.reach(t, call, "a created test in a get"); r.OK() {
+	if r := m.reach(t, call); r.OK() {
 		t.deletion = false
 		m.shows(t, r, "", r.Row())
 		m.Examine(spec.StateGetList, spec.GetPlacementTest, r, suites.AgreesWith(t.listed))
@@ -105,7 +105,7 @@ func (m *machine) remove(t *test) {
 		m.notFound(call, "a deletion that is repeated", spec.StateDeleteAgain, spec.DeletePlacementTest)
 		return
 	}
-	r := m.reach(t, call, "a created test in a deletion")
+	r := m.reach(t, call)
 	if r.Status != http.StatusOK {
 		return
 	}
@@ -119,8 +119,8 @@ func (m *machine) remove(t *test) {
 }
 
 // reach sends a call that names a living test, until the target knows the test.
-func (m *machine) reach(t *test, call suites.Call, view string) suites.Response {
-	r := m.Until(view, call, func(r suites.Response) bool { return r.Status != http.StatusNotFound })
+func (m *machine) reach(t *test, call suites.Call) suites.Response {
+	r := m.Until("a created test", call, func(r suites.Response) bool { return r.Status != http.StatusNotFound })
 	m.verifyShown(t, r.Status == http.StatusOK, r, call.Operation.ID, "status", r.Status)
 	return r
 }
