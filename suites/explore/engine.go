@@ -11,12 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-const (
-	// shrinkTime is how long the engine may shrink a case, unless the caller says otherwise.
-	shrinkTime = 10 * time.Second
-	// shrinkLooks is how many smaller cases may wait for a change that does not show.
-	shrinkLooks = 10
-)
+// shrinkTime is how long the engine may shrink a case, unless the caller says otherwise.
+const shrinkTime = 20 * time.Second
 
 // engine guards the settings of the property-testing engine, which are flags of the
 // process.

@@ -110,7 +110,7 @@ func (e *explorer) explore() error {
 
 // work tries random cases until the time is over.
 func (e *explorer) work(seed uint64, cases *rapid.Generator[[]Step]) error {
-	shrink := cmp.Or(e.shrink, shrinkTime+shrinkLooks*e.Env.Profile.Visibility())
+	shrink := cmp.Or(e.shrink, shrinkTime)
 	for ; !e.over(); seed++ {
 		h := &hunt{explorer: e, seed: seed}
 		err := round(seed, shrink, func(t *rapid.T) {
@@ -131,7 +131,7 @@ func (e *explorer) work(seed uint64, cases *rapid.Generator[[]Step]) error {
 // spend deletes a subsequence, which nothing can make again. So nothing tries it again.
 func (e *explorer) spend() {
 	if steps := []Step{{Do: DeleteSubsequence}}; e.permits(DeleteSubsequence) && !e.ended() {
-		_, trial := e.play(steps, func(*suites.API) bool { return false })
+		_, trial := (&hunt{explorer: e}).play(steps, func(*suites.API) bool { return false })
 		for _, broken := range trial.Broken {
 			e.report(foundIn(steps, trial, broken))
 		}
@@ -174,16 +174,16 @@ func (e *explorer) try(body func(*suites.API)) suites.Trial {
 }
 
 // play plays the steps until it is enough. It returns those that it has played.
-func (e *explorer) play(steps []Step, enough func(*suites.API) bool) (played []Step, trial suites.Trial) {
+func (h *hunt) play(steps []Step, enough func(*suites.API) bool) (played []Step, trial suites.Trial) {
 	if does(steps, onListed) {
-		e.listed.Lock()
-		defer e.listed.Unlock()
+		h.listed.Lock()
+		defer h.listed.Unlock()
 	}
 	if does(steps, changes) {
-		e.sequenced.Add(1)
+		h.sequenced.Add(1)
 	}
-	trial = e.try(func(api *suites.API) {
-		m := &machine{explorer: e, API: api}
+	trial = h.try(func(api *suites.API) {
+		m := &machine{hunt: h, API: api}
 		for i, s := range steps {
 			played = steps[:i+1]
 			m.play(s)
@@ -206,6 +206,9 @@ type hunt struct {
 	*explorer
 	seed uint64
 	last Found // the case that showed it last
+	// shrinks is set when a case has shown the violation as long as a change may take. Smaller
+	// cases need not wait for that.
+	shrinks bool
 }
 
 // succeeded reports whether the hunt has found a violation.
@@ -231,7 +234,7 @@ func (h *hunt) shows(steps []Step) bool {
 	i := slices.IndexFunc(trial.Broken, func(b suites.Broken) bool { return h.wants(b.Pair) })
 	if i >= 0 {
 		h.last = foundIn(steps, trial, trial.Broken[i])
-		h.last.Seed = h.seed
+		h.last.Seed, h.shrinks = h.seed, true
 	}
 	h.last.Again = i >= 0 // rapid tries the case again
 	return i >= 0

@@ -105,15 +105,12 @@ func (e *explorer) reading(t *rapid.T) Step {
 	return s
 }
 
-// everyValue is how many uses of a filter are tried by itself: each value, each kind of sign
-// in a text.
-const everyValue = 16
-
-// usesOf returns the uses of each filter by itself.
+// usesOf returns the uses of each filter by itself: up to 16, so that each value and each kind
+// of sign in a text is among them.
 func usesOf(l oracle.List, known func(parameter string) bool) (uses []oracle.Use) {
 	for _, f := range oracle.Filters(l.Operation.ID) {
 		if known(f.Key) {
-			uses = append(uses, f.Uses(l.Rows, everyValue)...)
+			uses = append(uses, f.Uses(l.Rows, 16)...)
 		}
 	}
 	return uses

@@ -113,7 +113,7 @@ func (m *machine) lookAgain(w *whole, differs func(oracle.List) bool, ask func()
 			m.changed.Add(int64(w.renew(after)))
 			between := oracle.Between(w.operation, before.Rows, after)
 			before.Rows = after
-			return !differs(between)
+			return !differs(between) || m.shrinks
 		})
 	})
 }

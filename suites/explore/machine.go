@@ -15,7 +15,7 @@ import (
 // machine plays the steps of a case and compares each response with the state that the
 // steps before it have led to.
 type machine struct {
-	*explorer
+	*hunt
 	*suites.API
 	tests []*test
 }
