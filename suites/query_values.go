@@ -67,21 +67,6 @@ func (api *API) valueQueries(list spec.Operation) []valueQuery {
 	return queries
 }
 
-// DocumentedQueries returns queries of a list, each with a value of one parameter that a
-// server must serve, by the key of the parameter.
-func DocumentedQueries(p *profile.Profile, list string) []map[string]string {
-	if !spec.Has(spec.QueryAccepted.On(list)) {
-		return nil
-	}
-	var all []map[string]string
-	for _, q := range documentedQueries(p, list) {
-		if !q.open {
-			all = append(all, q.parameters)
-		}
-	}
-	return all
-}
-
 // documentedQueries returns a query for each value that the document allows for a parameter
 // of the list which has a name.
 func documentedQueries(p *profile.Profile, list string) []valueQuery {

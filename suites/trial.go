@@ -17,7 +17,6 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/schemas/variants"
 	"outreach.example/conformance/spec"
 )
 
@@ -111,13 +110,6 @@ func (api *API) ExamineWalk(w Walk) {
 	}
 	id := cursorRequirement(w.List.Operation)
 	api.Examine(id, operation, w, CarryCursors(id == spec.PageCursorTimestamp))
-}
-
-// ExamineAttempts charges what two walks of the webhook events show of deliveries.
-func (api *API) ExamineAttempts(first, second Walk) {
-	for id, expected := range rulesOfDeliveries(first, second) {
-		api.Examine(id, spec.ListWebhookEvents, expected.attempts, expected.matcher)
-	}
 }
 
 // AgreesWith matches a response whose resource agrees with another view of it, apart from
@@ -238,7 +230,6 @@ type NewTestFields struct {
 	Null     []string          `json:"null,omitempty"`      // fields, with null
 	ReadOnly string            `json:"read_only,omitempty"` // a field that only the server may set
 	Texts    map[string]string `json:"texts,omitempty"`     // added to free texts
-	RunNow   bool              `json:"run_now,omitempty"`   // run_immediately is true
 	Field    string            `json:"field,omitempty"`     // with the valid value of that number
 	Value    int               `json:"value,omitempty"`     // beyond the last one, it starts over
 }
@@ -258,18 +249,12 @@ func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) 
 			k = k.WithField(field, value)
 		}
 	}
-	if fields.RunNow {
-		k = k.WithField("run_immediately", true)
-	}
 	for _, field := range slices.Sorted(maps.Keys(fields.Texts)) {
 		k = k.WithField(field, fmt.Sprint(k.members()[field], " ", fields.Texts[field]))
 	}
 	sent = k.members()
 	delete(sent, "run_immediately") // an instruction, not a field of the resource
 	maps.DeleteFunc(sent, isUpToTheServer)
-	if fields.RunNow {
-		delete(sent, "status") // it may have run by the time it is read
-	}
 	for _, field := range fields.Null {
 		if sent[field] == nil {
 			k = k.WithField(field, nil)
@@ -301,11 +286,6 @@ func (api *API) creatingNumber(field string, number int) (k Call) {
 // KeptFields are the fields of a creation that the test shows.
 func KeptFields() []string {
 	return slices.DeleteFunc(slices.Concat(spec.CreateRequired, spec.CreateOptional), func(field string) bool { return field == "run_immediately" })
-}
-
-// DocumentedValues returns how many values of the field the document has.
-func DocumentedValues(field string) int {
-	return len(variants.Member(spec.CreatePlacementTest, field).Valid)
 }
 
 // valueOf returns a valid value for an optional field. Looking for one in the target's rows

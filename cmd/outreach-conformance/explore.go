@@ -51,7 +51,7 @@ func newExplore() *cobra.Command {
 the response to every other query of the list: with other keys, filters, page sizes
 and orders. explore sends random queries. Where the target profile allows changes, it
 also plays random sequences of create, get, list and delete on tests of its own, and
-moves leads and accounts that the profile lists. It begins with the most telling cases.
+moves leads and accounts that the profile lists.
 
 A response that differs is a failure under its requirement. explore shrinks the case to
 the shortest one that still shows it, prints its requests as curl commands, and writes
@@ -125,12 +125,12 @@ func (f exploreFlags) explore(ctx context.Context, stdout, stderr io.Writer) err
 	}
 	config.Waits = longWaits(progress)
 	progress(f.announcement(cases))
-	results, out, err := runner.Explore(ctx, config, runner.Exploration{Replay: cases, Config: explore.Config{
-		Duration: f.duration, FirstOnly: f.firstOnly,
+	results, out, err := runner.Explore(ctx, config, explore.Config{
+		Duration: f.duration, FirstOnly: f.firstOnly, Replay: cases,
 		Found: func(found explore.Found) {
 			progress(fmt.Sprintf("✗ %s on %s: %d requests show it", found.Requirement, found.Operation, len(found.Requests)))
 		},
-	}})
+	})
 	if err != nil {
 		return exitError{unjudgedCode(err), err}
 	}
@@ -170,7 +170,7 @@ func (f exploreFlags) cases() ([]explore.Found, error) {
 	}
 	cases, err := explore.ReadCases(text)
 	if err != nil {
-		return nil, fmt.Errorf("--replay %s: %w (want a cases.json that explore has written)", f.replay, err)
+		return nil, fmt.Errorf("--replay %s: %w (want a cases.json that this version of explore has written)", f.replay, err)
 	}
 	if len(cases) == 0 {
 		return nil, fmt.Errorf("--replay %s: holds no case", f.replay)

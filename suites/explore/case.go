@@ -5,43 +5,63 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites/explore/sequence"
+	"outreach.example/conformance/suites"
 )
 
-// Case is one thing to try: a query of a list, a get of a row that a list shows, or a
-// sequence of steps. Exactly one of them is set.
-type Case struct {
-	List  *List           `json:"list,omitempty"`
-	Get   *Get            `json:"get,omitempty"`
-	Steps []sequence.Step `json:"steps,omitempty"`
+// Step is one thing that the machine does.
+type Step struct {
+	Do string `json:"do"` // one of the actions
+	// Numbers say which rows it is about. Tests are counted in the order of their creation,
+	// other rows in the order in which the profile lists them. The first number of a query
+	// says which key it sends: 0 is the one that sees everything. A number beyond the last row
+	// starts over.
+	Numbers [3]uint `json:"numbers,omitzero"`
+	// Create is what a creation sends. A step about a test creates one if there is none.
+	Create   suites.NewTestFields `json:"create,omitzero"`
+	List     string               `json:"list,omitempty"` // operation of a query
+	Role     string               `json:"role,omitempty"` // whose list or row it reads
+	Query    oracle.Query         `json:"query,omitzero"`
+	ID       string               `json:"id,omitempty"`       // of the row that it reads
+	Metadata string               `json:"metadata,omitempty"` // of a get: true, false or nothing
 }
 
-// List is a query of a list with some key.
-type List struct {
-	Operation string       `json:"operation"`
-	Role      string       `json:"role"`            // whose list it is
-	Key       string       `json:"key"`             // name in the profile
-	Limit     string       `json:"limit,omitempty"` // out of range, for a single page
-	Query     oracle.Query `json:"query"`
-}
+// Actions of a step.
+const (
+	Query             = "query a list"
+	GetRow            = "get a row"
+	Create            = "create"
+	Again             = "create again"
+	Get               = "get"
+	List              = "list"
+	Delete            = "delete"
+	Insert            = "walk while tests are created"
+	Remove            = "walk while tests are deleted"
+	MoveLead          = "move a lead"
+	AddVariables      = "add variables"
+	MoveAccounts      = "move accounts"
+	DeleteSubsequence = "delete a subsequence"
+)
 
-// Get is a get of a test that the list shows, with the key that sees everything.
-type Get struct {
-	Role     string `json:"role"` // whose test it is
-	ID       string `json:"id"`
-	Metadata string `json:"metadata,omitempty"` // true, false or nothing
-}
+var (
+	onTests  = []string{Create, Again, Get, List, Delete, Insert, Remove} // tests of its own
+	moves    = []string{MoveLead, AddVariables, MoveAccounts}
+	onListed = append([]string{DeleteSubsequence}, moves...) // rows that the profile lists
+	changes  = slices.Concat(onTests, onListed)
+	actions  = append([]string{Query, GetRow}, changes...)
+)
 
 // Found is the shortest case that shows one violated requirement.
 type Found struct {
 	Requirement string            `json:"requirement"`
 	Operation   string            `json:"operation"`
 	Seed        uint64            `json:"seed"` // of the round that found it
-	Case        Case              `json:"case"`
+	Steps       []Step            `json:"steps"`
 	Violation   reports.Violation `json:"violation"`
 	Requests    []string          `json:"requests"` // of the case, as commands
 	// Again reports whether the case showed the violation when it was tried again.
@@ -53,23 +73,24 @@ func (f Found) Pair() spec.Pair {
 	return spec.Pair{Requirement: f.Requirement, Operation: f.Operation}
 }
 
-// MaxCases is the size of the largest file of cases, in bytes.
-const MaxCases = 4 << 20
+// Bounds of a file of cases.
+const (
+	MaxCases = 4 << 20 // bytes
+	MaxSteps = 10      // of a case
+)
 
 // EncodeCases returns the content of a file of cases.
 func EncodeCases(found []Found) ([]byte, error) {
-	if found == nil {
-		found = []Found{}
-	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // keeps & in curl commands readable
 	encoder.SetIndent("", "  ")
-	err := encoder.Encode(found)
+	err := encoder.Encode(append([]Found{}, found...)) // never null
 	return text.Bytes(), err
 }
 
-// ReadCases reads what EncodeCases returns. An unknown member is an error.
+// ReadCases reads what EncodeCases returns. An unknown member is an error: an older version
+// may have written it.
 func ReadCases(text []byte) ([]Found, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -81,38 +102,39 @@ func ReadCases(text []byte) ([]Found, error) {
 		return nil, errors.New("more than one JSON value")
 	}
 	for i, f := range found {
-		if err := f.Case.check(); err != nil {
-			return nil, fmt.Errorf("case %d: %w", i+1, err)
+		if len(f.Steps) == 0 || len(f.Steps) > MaxSteps {
+			return nil, fmt.Errorf("case %d: steps: want 1 to %d", i+1, MaxSteps)
+		}
+		for j, step := range f.Steps {
+			if err := step.check(); err != nil {
+				return nil, fmt.Errorf("case %d: steps[%d].%w", i+1, j, err)
+			}
 		}
 	}
 	return found, nil
 }
 
-// check returns an error for a case that cannot be tried.
-func (c Case) check() error {
-	kinds := 0
-	for _, set := range []bool{c.List != nil, c.Get != nil, len(c.Steps) > 0} {
-		if set {
-			kinds++
+// check returns an error for a step that cannot be played.
+func (s Step) check() error {
+	if !slices.Contains(actions, s.Do) {
+		return fmt.Errorf("do: %q is not one of %s", s.Do, strings.Join(actions, ", "))
+	}
+	if s.Create.Value < 0 {
+		return errors.New("create.value: want at least 0")
+	}
+	if field := s.Create.Field; field != "" && !slices.Contains(suites.KeptFields(), field) {
+		return fmt.Errorf("create.field: %q is no field of a creation that the test shows", field)
+	}
+	if op, known := spec.FindOperation(s.List); s.Do == Query && (!known || op.Answer == spec.One) {
+		return fmt.Errorf("list: %q is no list", s.List)
+	}
+	if s.Do == GetRow && s.ID == "" {
+		return errors.New("id: want the id of a test")
+	}
+	if s.Do == Query {
+		if err := s.Query.Check(); err != nil {
+			return fmt.Errorf("query.%w", err)
 		}
-	}
-	switch {
-	case kinds != 1:
-		return errors.New("want one of list, get and steps")
-	case c.Get != nil:
-		if c.Get.ID == "" {
-			return errors.New("get.id: want the id of a test")
-		}
-		return nil
-	case c.List == nil:
-		return sequence.Check(c.Steps)
-	}
-	op, known := spec.FindOperation(c.List.Operation)
-	if !known || op.Answer == spec.One {
-		return fmt.Errorf("list.operation: %q is no list", c.List.Operation)
-	}
-	if err := c.List.Query.Check(); err != nil {
-		return fmt.Errorf("list.query.%w", err)
 	}
 	return nil
 }

@@ -1,10 +1,10 @@
 // Package explore tries random requests and compares the responses with what the
-// specification predicts: queries of the lists with any key (package oracle), and
-// sequences of changes with a model of the state (package sequence).
+// specification predicts.
 //
-// An exploration begins with telling cases. Then a property-testing engine generates
-// random ones. What shows a violation shrinks to the shortest case that still shows it.
-// Each violated requirement is reported once.
+// A case is a few steps. A machine plays them on the target and models the state that they
+// lead to: each step compares its response with the model. The property-testing engine
+// rapid generates the cases. It shrinks what shows a violation. Each violated requirement is
+// reported once.
 //
 // The package sends everything through the API of the suites, so every response is also
 // judged by the rules, and everything that it changes is rolled back.

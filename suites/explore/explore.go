@@ -3,17 +3,17 @@ package explore
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
-	"outreach.example/conformance/suites/explore/sequence"
 )
 
 // Config says what to explore, and for how long.
@@ -30,6 +30,9 @@ type Config struct {
 	Found func(Found)
 	// FirstOnly ends the exploration at the first violated requirement.
 	FirstOnly bool
+	// Replay are cases that an exploration found. They are tried once, instead of exploring.
+	// It is nil to explore.
+	Replay []Found
 
 	now    func() time.Time // nil for the clock
 	shrink time.Duration    // how long one case may be shrunk; 0 for shrinkTime
@@ -53,185 +56,191 @@ type explorer struct {
 	wholes   []*whole
 	deadline time.Time
 
-	changed, tried, sequenced, trials atomic.Int64
+	changed, queried, sequenced, trials atomic.Int64
+
+	known sync.Map    // violated requirements that are reported
+	full  atomic.Bool // the first violated requirement was enough
 
 	mu     sync.Mutex
-	known  map[spec.Pair]bool // violated requirements that are reported
 	found  []Found
 	lacked []string
-	full   bool // the first violated requirement was enough
 
-	opening []Case // that are still to be tried
-
-	// listed is held while a sequence changes rows that the profile lists. It guards spent:
-	// what came of the sequence that deletes what nothing can make again.
+	// listed is held while a case changes rows that the profile lists.
 	listed sync.Mutex
-	spent  *suites.Trial
-}
-
-// Run explores until the time is over or ctx ends. What it changed is rolled back.
-func Run(ctx context.Context, c Config) (Outcome, error) {
-	e := newExplorer(ctx, c)
-	defer c.Env.EndTrials(ctx)
-	e.wholes = e.lists()
-	e.deadline = e.now().Add(c.Duration) // reading the lists is no exploration
-	generators := e.generators()
-	if len(generators) == 0 {
-		return e.outcome(), nil
-	}
-	e.opening = e.telling()
-	var workers sync.WaitGroup
-	failed := make([]error, max(1, c.Workers))
-	for i := range failed {
-		workers.Go(func() { failed[i] = e.work(c.Seed+uint64(i)*workerSeeds, generators) })
-	}
-	workers.Wait()
-	for _, err := range failed {
-		if err != nil {
-			return Outcome{}, err
-		}
-	}
-	return e.outcome(), nil
 }
 
 // workerSeeds is the distance between the seeds of two workers.
 const workerSeeds = 1 << 20
 
-func newExplorer(ctx context.Context, c Config) *explorer {
-	e := &explorer{Config: c, ctx: ctx, evidence: judge.NewEvidence(), known: map[spec.Pair]bool{}}
-	if e.now == nil {
-		e.now = time.Now
-	}
-	return e
-}
-
-// Replay tries cases that an exploration found, each once.
-func Replay(ctx context.Context, c Config, cases []Found) (Outcome, error) {
-	e := newExplorer(ctx, c)
+// Run explores until the time is over or ctx ends. What it changed is rolled back.
+func Run(ctx context.Context, c Config) (Outcome, error) {
 	defer c.Env.EndTrials(ctx)
-	e.wholes = e.lists()
-	for _, before := range cases {
-		h := &hunt{explorer: e, target: before.Pair()}
-		if !h.shows(before.Case) {
-			continue
-		}
-		h.last.Seed, h.last.Again = before.Seed, true
-		e.report(h.last)
+	if c.now == nil {
+		c.now = time.Now
 	}
-	return e.outcome(), nil
-}
-
-func (e *explorer) outcome() Outcome {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e := &explorer{Config: c, ctx: ctx, evidence: judge.NewEvidence()}
+	e.readLists()
+	e.deadline = e.now().Add(c.Duration) // reading the lists is no exploration
+	var err error
+	if c.Replay == nil {
+		err = e.explore()
+	}
+	for _, before := range c.Replay {
+		if h := (&hunt{explorer: e, seed: before.Seed, last: before}); h.shows(before.Steps) {
+			e.report(h.last)
+		}
+	}
 	e.evidence.Add(e.Env.Outside())
-	return Outcome{Evidence: e.evidence, Found: e.found, Queries: int(e.tried.Load()), Sequences: int(e.sequenced.Load()),
-		Changed: int(e.changed.Load()), Lacked: e.lacked}
+	return Outcome{Evidence: e.evidence, Found: e.found, Queries: int(e.queried.Load()), Sequences: int(e.sequenced.Load()),
+		Changed: int(e.changed.Load()), Lacked: e.lacked}, err
 }
 
-// generators returns what generates cases: queries of the lists that could be read, gets of
-// their rows, and sequences if the profile allows changes.
-func (e *explorer) generators() []*rapid.Generator[Case] {
-	var all []*rapid.Generator[Case]
-	if len(e.wholes) > 0 {
-		queries := e.queries(e.wholes)
-		for range queriesForEach {
-			all = append(all, queries)
+// explore tries random cases with several workers.
+func (e *explorer) explore() error {
+	var workers errgroup.Group
+	if cases := e.cases(); len(cases) > 0 {
+		for i := range max(1, e.Workers) {
+			workers.Go(func() error { return e.work(e.Seed+uint64(i)*workerSeeds, rapid.OneOf(cases...)) })
 		}
 	}
-	if gets := e.gets(); gets != nil {
-		all = append(all, gets)
-	}
-	for _, steps := range e.scope().Generators() {
-		all = append(all, rapid.Map(steps, func(steps []sequence.Step) Case { return Case{Steps: steps} }))
-	}
-	return all
+	err := workers.Wait()
+	e.spend()
+	return err
 }
 
-// queriesForEach is how many queries are tried for each sequence.
-const queriesForEach = 4
-
-// scope returns what sequences may do.
-func (e *explorer) scope() sequence.Scope {
-	return sequence.Scope{Profile: e.Env.Profile, Selects: e.Selects}
-}
-
-// work tries cases until the time is over: telling ones first, then random ones.
-func (e *explorer) work(seed uint64, generators []*rapid.Generator[Case]) error {
-	for {
-		c, ok := e.nextOpening()
-		if !ok || e.over() {
-			break
-		}
-		for { // a case may show several violations
-			h := &hunt{explorer: e}
-			if !h.shows(c) || e.over() {
-				break
-			}
-			h.settle(e.Seed)
-		}
-	}
+// work tries random cases until the time is over.
+func (e *explorer) work(seed uint64, cases *rapid.Generator[[]Step]) error {
+	shrink := cmp.Or(e.shrink, shrinkTime)
 	for ; !e.over(); seed++ {
-		h := &hunt{explorer: e}
-		failed, err := round(seed, cmp.Or(e.shrink, shrinkTime), func(t *rapid.T) {
-			if h.target == (spec.Pair{}) && e.over() {
-				return
-			}
-			if h.shows(rapid.OneOf(generators...).Draw(t, "case")) {
-				t.Fatalf("%s", violated(h.target.Requirement, h.target.Operation))
+		h := &hunt{explorer: e, seed: seed}
+		err := round(seed, shrink, func(t *rapid.T) {
+			if h.shows(cases.Draw(t, "steps")) {
+				t.Fatalf("%v", h.last.Pair())
 			}
 		})
 		if err != nil {
 			return err
 		}
-		if failed && h.target != (spec.Pair{}) {
-			h.settle(seed)
+		if h.succeeded() {
+			e.report(h.last)
 		}
 	}
 	return nil
 }
 
+// spend deletes a subsequence, which nothing can make again. So nothing tries it again.
+func (e *explorer) spend() {
+	if steps := []Step{{Do: DeleteSubsequence}}; e.permits(DeleteSubsequence) && !e.ended() {
+		_, trial := (&hunt{explorer: e}).play(steps, func(*suites.API) bool { return false })
+		for _, broken := range trial.Broken {
+			e.report(foundIn(steps, trial, broken))
+		}
+	}
+}
+
 // over reports whether the exploration has come to its end. However short the time is, it
 // tries one case.
 func (e *explorer) over() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	tried := e.tried.Load()+e.sequenced.Load() > 0
-	return e.full || e.ctx.Err() != nil || tried && !e.now().Before(e.deadline)
+	return e.ended() || e.queried.Load()+e.sequenced.Load() > 0 && !e.now().Before(e.deadline)
 }
+
+// ended reports whether the exploration must end, whatever the time is.
+func (e *explorer) ended() bool { return e.full.Load() || e.ctx.Err() != nil }
 
 // report enters what was found, unless another worker has found it before.
 func (e *explorer) report(f Found) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.known[f.Pair()] {
+	if _, known := e.known.LoadOrStore(f.Pair(), true); known {
 		return
 	}
-	e.known[f.Pair()] = true
-	e.found = append(e.found, f)
-	e.full = e.FirstOnly
-	if e.Config.Found != nil {
-		e.Config.Found(f)
-	}
-}
-
-// isKnown reports whether the violated requirement is reported.
-func (e *explorer) isKnown(p spec.Pair) bool {
+	e.full.Store(e.FirstOnly)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.known[p]
+	e.found = append(e.found, f)
+	if e.Found != nil {
+		e.Found(f)
+	}
 }
 
 // try runs a body and enters what it found out.
-func (e *explorer) try(name string, seed uint64, body func(*suites.API)) suites.Trial {
-	trial := suites.Try(e.ctx, e.Env, name, seed, body)
+func (e *explorer) try(body func(*suites.API)) suites.Trial {
+	trial := suites.Try(e.ctx, e.Env, "explore", uint64(e.trials.Add(1)), body)
 	e.evidence.Add(trial.Evidence)
-	if trial.Lacked != "" {
-		e.mu.Lock()
-		if len(e.lacked) < 10 {
-			e.lacked = append(e.lacked, fmt.Sprintf("%s: %s", name, trial.Lacked))
-		}
-		e.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if trial.Lacked != "" && len(e.lacked) < 10 {
+		e.lacked = append(e.lacked, trial.Lacked)
 	}
 	return trial
+}
+
+// play plays the steps until it is enough. It returns those that it has played.
+func (h *hunt) play(steps []Step, enough func(*suites.API) bool) (played []Step, trial suites.Trial) {
+	if does(steps, onListed) {
+		h.listed.Lock()
+		defer h.listed.Unlock()
+	}
+	if does(steps, changes) {
+		h.sequenced.Add(1)
+	}
+	trial = h.try(func(api *suites.API) {
+		m := &machine{hunt: h, API: api}
+		for i, s := range steps {
+			played = steps[:i+1]
+			m.play(s)
+			if enough(api) {
+				return
+			}
+		}
+	})
+	return played, trial
+}
+
+// does reports whether one of the steps is one of the actions.
+func does(steps []Step, actions []string) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool { return slices.Contains(actions, s.Do) })
+}
+
+// hunt looks for cases that show a violation: of any requirement that is not reported yet,
+// and once it has found one, of that requirement only.
+type hunt struct {
+	*explorer
+	seed uint64
+	last Found // the case that showed it last
+	// shrinks is set when a case has shown the violation as long as a change may take. Smaller
+	// cases need not wait for that.
+	shrinks bool
+}
+
+// succeeded reports whether the hunt has found a violation.
+func (h *hunt) succeeded() bool { return h.last.Requirement != "" }
+
+// wants reports whether a violation of the requirement is what the hunt looks for.
+func (h *hunt) wants(p spec.Pair) bool {
+	if h.succeeded() {
+		return p == h.last.Pair()
+	}
+	_, known := h.known.Load(p)
+	return !known
+}
+
+// shows plays the steps and reports whether they show the violation. It keeps those that
+// it needs.
+func (h *hunt) shows(steps []Step) bool {
+	ends := func() bool { return h.ctx.Err() != nil || !h.succeeded() && h.over() }
+	if ends() {
+		return false
+	}
+	steps, trial := h.play(steps, func(api *suites.API) bool { return api.Broke(h.wants) || ends() })
+	i := slices.IndexFunc(trial.Broken, func(b suites.Broken) bool { return h.wants(b.Pair) })
+	if i >= 0 {
+		h.last = foundIn(steps, trial, trial.Broken[i])
+		h.last.Seed, h.shrinks = h.seed, true
+	}
+	h.last.Again = i >= 0 // rapid tries the case again
+	return i >= 0
+}
+
+// foundIn returns the case with the violation that its trial showed.
+func foundIn(steps []Step, trial suites.Trial, b suites.Broken) Found {
+	return Found{Requirement: b.Pair.Requirement, Operation: b.Pair.Operation, Steps: steps, Violation: b.Violation, Requests: trial.Shown(b)}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -110,15 +111,17 @@ func TestDefects_long(t *testing.T) {
 		"accounts.move/moves-only-the-first-of-several-accounts",
 		"campaigns.add-variables/answers-with-the-campaign-under-a-different-id-if-several-variables-are-added",
 		"workspace-members.list/skips-a-row-between-two-pages-of-50",
-		"workspace-members.list/shows-small-pages-of-a-filter-in-reverse-order",
+		"workspace-members.list/repeats-rows-between-pages-of-a-filter",
+		"inbox-placement-tests.list/skips-a-row-for-a-cursor-whose-row-was-deleted",
+		"inbox-placement-tests.list/skips-a-row-for-a-cursor-older-than-the-newest-row",
 		"dfy-email-account-orders.list/shows-pages-of-100-in-reverse-order",
 		"subsequences.list/shows-another-value-if-the-page-has-one-row",
 	} {
 		t.Run(id, func(t *testing.T) {
 			g := NewWithT(t)
 			d := defect(t, id)
-			config := against(t, 5000, d.Apply)
-			config.FirstOnly = true
+			config := against(t, 8000, d.Apply)
+			config.FirstOnly, config.Workers = true, 1
 			out, err := Run(t.Context(), config)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(out.Found).NotTo(BeEmpty())
@@ -132,10 +135,14 @@ func TestDefects_long(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			cases, err := ReadCases(text)
 			g.Expect(err).NotTo(HaveOccurred())
-			again, err := Replay(t.Context(), against(t, 5000, d.Apply), cases)
+			config = against(t, 5000, d.Apply)
+			config.Replay = cases
+			again, err := Run(t.Context(), config)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(again.Found).To(HaveLen(len(cases)))
-			repaired, err := Replay(t.Context(), against(t, 5000, nil), cases)
+			config = against(t, 5000, nil)
+			config.Replay = cases
+			repaired, err := Run(t.Context(), config)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(repaired.Found).To(BeEmpty(), "a server without the defect shows nothing")
 		})
@@ -193,18 +200,19 @@ func TestNoWrites(t *testing.T) {
 // A file of cases says what is wrong with it.
 func TestCasesAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
-		`[{"case":{}}]`: "case 1: want one of list, get and steps",
-		`[{"case":{"list":{"operation":"leads.move"}}}]`:                                         `list.operation: "leads.move" is no list`,
-		`[{"case":{"list":{"operation":"lead-lists.list","query":{"limits":[1],"pages":0}}}}]`:   "list.query.pages: want 1 to 1000",
-		`[{"case":{"list":{"operation":"lead-lists.list","query":{"limits":[],"pages":1}}}}]`:    "list.query.limits: want at least one",
-		`[{"case":{"list":{"operation":"lead-lists.list","query":{"limits":[101],"pages":1}}}}]`: "list.query.limits: want 0 to 100, got 101",
-		`[{"case":{"steps":[{"do":"explode"}]}}]`:                                                `steps[0].do: "explode" is not one of create, create again, get`,
-		`[{"case":{"steps":[{"do":"get","test":-1}]}}]`:                                          "steps[0].test: want 0 to 100",
-		`[{"case":{"steps":[{"do":"list","query":{"limits":[],"pages":1}}]}}]`:                   "steps[0].query.limits: want at least one",
-		`[{"case":{"steps":[{"do":"move accounts","accounts":[-1]}]}}]`:                          "steps[0].accounts: want 0 to 100",
-		`[{"case":{"get":{"role":"main"}}}]`:                                                     "get.id: want the id of a test",
-		`[{"surprise":1}]`:                                                                       `unknown field "surprise"`,
-		`[] []`:                                                                                  "more than one JSON value",
+		`[{"case":{"steps":[{"do":"create"}]}}]`:                  `unknown field "case"`,
+		`[{"steps":[]}]`:                                          "case 1: steps: want 1 to 10",
+		`[{"steps":[{"do":"query a list","list":"leads.move"}]}]`: `case 1: steps[0].list: "leads.move" is no list`,
+		`[{"steps":[{"do":"query a list","list":"lead-lists.list","query":{"limits":[1],"pages":0}}]}]`:   "query.pages: want 1 to 1000",
+		`[{"steps":[{"do":"query a list","list":"lead-lists.list","query":{"limits":[],"pages":1}}]}]`:    "query.limits: want at least one",
+		`[{"steps":[{"do":"query a list","list":"lead-lists.list","query":{"limits":[101],"pages":1}}]}]`: "query.limits: want 0 to 100, got 101",
+		`[{"steps":[{"do":"explode"}]}]`:                                      `steps[0].do: "explode" is not one of query a list, get a row, create`,
+		`[{"steps":[{"do":"get","numbers":[-1]}]}]`:                           "cannot unmarshal number -1",
+		`[{"steps":[{"do":"create"},{"do":"create","create":{"value":-1}}]}]`: "steps[1].create.value: want at least 0",
+		`[{"steps":[{"do":"create","create":{"field":"colour"}}]}]`:           `create.field: "colour" is no field`,
+		`[{"steps":[{"do":"get a row","role":"main"}]}]`:                      "id: want the id of a test",
+		`[{"surprise":1}]`: `unknown field "surprise"`,
+		`[] []`:            "more than one JSON value",
 	} {
 		_, err := ReadCases([]byte(text))
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)), text)
@@ -213,9 +221,9 @@ func TestCasesAreChecked(t *testing.T) {
 
 // No file makes the reader panic, and what it accepts can be written and read again.
 func FuzzReadCases(f *testing.F) {
-	f.Add([]byte(`[{"requirement":"SORT-ASC","case":{"list":{"operation":"lead-lists.list","query":{"limits":[1],"pages":1}}}}]`))
-	f.Add([]byte(`[{"case":{"steps":[{"do":"create","create":{"optional":["status"]}},{"do":"list","query":{"limits":[0],"pages":2}}]}}]`))
-	f.Add([]byte(`[{"case":{"get":{"role":"main","id":"a","metadata":"true"}}},{"case":{"steps":[{"do":"move accounts","accounts":[0,1]}]}}]`))
+	f.Add([]byte(`[{"requirement":"SORT-ASC","steps":[{"do":"query a list","list":"lead-lists.list","query":{"limits":[1],"pages":1}}]}]`))
+	f.Add([]byte(`[{"steps":[{"do":"create","create":{"optional":["status"]}},{"do":"list","numbers":[0,2]}]}]`))
+	f.Add([]byte(`[{"steps":[{"do":"get a row","role":"main","id":"a","metadata":"true"}]},{"steps":[{"do":"move accounts","numbers":[0,1]}]}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		cases, err := ReadCases(text)
 		if err != nil {
@@ -227,6 +235,65 @@ func FuzzReadCases(f *testing.F) {
 		}
 		if _, err := ReadCases(again); err != nil {
 			t.Fatalf("%s: %v", again, err)
+		}
+	})
+}
+
+// permitted returns the actions that are permitted on the reference server with a changed
+// profile.
+func permitted(t *testing.T, change func(*profile.Profile, *profile.Workspace)) map[string]bool {
+	t.Helper()
+	e := &explorer{Config: against(t, 0, nil)}
+	p := e.Env.Profile
+	w := p.Workspaces[dataset.Main]
+	change(p, &w)
+	p.Workspaces[dataset.Main] = w
+	may := map[string]bool{}
+	for _, do := range changes {
+		if e.permits(do) {
+			may[do] = true
+		}
+	}
+	return may
+}
+
+// Every action occurs where the profile allows it, and only there.
+func TestActionsThatTheProfileAllows(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(permitted(t, func(*profile.Profile, *profile.Workspace) {})).To(HaveLen(len(changes)))
+	own := permitted(t, func(p *profile.Profile, _ *profile.Workspace) { p.Writes = profile.WritesOwn })
+	g.Expect(own).To(HaveLen(len(onTests)))
+	g.Expect(own).To(HaveKey(Create))
+	g.Expect(permitted(t, func(p *profile.Profile, _ *profile.Workspace) { p.Writes = profile.WritesNone })).To(BeEmpty())
+	for do, change := range map[string]func(*profile.Profile, *profile.Workspace){
+		DeleteSubsequence: func(_ *profile.Profile, w *profile.Workspace) { w.ExpendableSubsequences = nil },
+		AddVariables:      func(_ *profile.Profile, w *profile.Workspace) { w.Campaigns = nil },
+		MoveLead:          func(_ *profile.Profile, w *profile.Workspace) { w.Leads = nil },
+	} {
+		g.Expect(permitted(t, change)).To(And(HaveLen(len(changes)-1), Not(HaveKey(do))))
+	}
+}
+
+// What is generated can be written to a file and read again. It deletes nothing that nobody
+// can make again.
+func TestGeneratedCases(t *testing.T) {
+	config := against(t, 0, nil)
+	e := &explorer{Config: config, ctx: t.Context(), evidence: judge.NewEvidence()}
+	e.readLists()
+	cases := rapid.OneOf(e.cases()...)
+	rapid.Check(t, func(t *rapid.T) {
+		steps := cases.Draw(t, "steps")
+		text, err := EncodeCases([]Found{{Steps: steps}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadCases(text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for _, step := range steps {
+			if step.Do == DeleteSubsequence {
+				t.Fatalf("a random case has effects beyond the run: %v", steps)
+			}
 		}
 	})
 }

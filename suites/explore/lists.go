@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"cmp"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -12,14 +14,13 @@ import (
 	"outreach.example/conformance/suites"
 )
 
-// roles are the workspaces whose lists are explored.
-var roles = []string{dataset.Main, dataset.Second}
-
 // whole is a list of one workspace as the last walk with the full key showed it.
 type whole struct {
 	operation spec.Operation
 	role      string
-	keys      []profile.Key // that queries use; one without a name stands for no key
+	keys      []profile.Key // that queries use, the full one first; one without a name stands for no key
+
+	first oracle.List // as the first walk showed it: cases draw from it, so a seed draws the same cases
 
 	mu   sync.Mutex
 	rows []paging.Row
@@ -41,64 +42,47 @@ func (w *whole) renew(rows []paging.Row) int {
 	return changed
 }
 
-// lists reads the lists that the target serves, whole. What cannot be read is not
+// readLists reads the lists that the target serves, whole. What cannot be read is not
 // explored: the evidence says why.
-func (e *explorer) lists() []*whole {
-	var read []*whole
+func (e *explorer) readLists() {
 	for _, op := range spec.Operations() {
-		if op.Answer != spec.Page || !e.Selects(op.ID) {
-			continue
-		}
-		for _, role := range roles {
-			w := &whole{operation: op, role: role, keys: e.keysFor(op, role)}
-			if _, ok := e.Env.Profile.KeyFor(role, op); !ok {
+		for _, role := range []string{dataset.Main, dataset.Second} {
+			full, ok := e.Env.Profile.KeyFor(role, op)
+			if op.Answer != spec.Page || !e.Selects(op.ID) || !ok {
 				continue
 			}
-			trial := e.read(w)
-			if trial.Lacked == "" && len(w.rows) > 0 {
-				read = append(read, w)
+			w := &whole{operation: op, role: role, keys: append([]profile.Key{full}, e.otherKeys(op, role)...)}
+			e.try(func(api *suites.API) { w.renew(api.ReadAll(api.As(role, op.ID)).Rows()) })
+			if w.first = w.now(); len(w.rows) > 0 {
+				e.wholes = append(e.wholes, w)
 			}
 		}
 	}
-	return read
 }
 
-// read takes over the list as it is now.
-func (e *explorer) read(w *whole) suites.Trial {
-	return e.try("reads "+w.operation.ID, 0, func(api *suites.API) {
-		walk := api.ReadAll(api.As(w.role, w.operation.ID))
-		w.renew(walk.Rows())
-		if w.operation.ID == spec.ListWebhookEvents {
-			api.ExamineAttempts(walk, api.ReadAll(api.As(w.role, w.operation.ID)))
-		}
+// find returns the list that a query is about. A target that does not serve it ends the case.
+func (m *machine) find(operation, role string) *whole {
+	m.queried.Add(1)
+	i := slices.IndexFunc(m.wholes, func(w *whole) bool { return w.operation.ID == operation && w.role == role })
+	if i < 0 {
+		m.NotAssessed("the list %s of the workspace %q", operation, role)
+	}
+	return m.wholes[i]
+}
+
+// otherKeys returns what is sent to a list of the workspace beside the full key: the keys of
+// the workspace, of which some must be refused, revoked ones, and none.
+func (e *explorer) otherKeys(op spec.Operation, role string) []profile.Key {
+	limit := e.Env.Profile.RateLimit
+	others := slices.DeleteFunc(slices.Clone(e.Env.Profile.Keys), func(key profile.Key) bool {
+		refusal := refusalOf(op, key)
+		return limit != nil && limit.Key == key.Name || key.Workspace != role && key.State == profile.KeyActive ||
+			refusal != "" && !spec.Has(refusal.On(op.ID))
 	})
+	return append(others, profile.Key{})
 }
 
-// keysFor returns the keys that are sent to a list of the workspace: those of the
-// workspace, of which some must be refused, revoked ones, and none.
-func (e *explorer) keysFor(op spec.Operation, role string) []profile.Key {
-	keys := []profile.Key{{}}
-	for _, key := range e.Env.Profile.Keys {
-		limit := e.Env.Profile.RateLimit
-		if limit != nil && limit.Key == key.Name || key.Workspace != role && key.State == profile.KeyActive {
-			continue
-		}
-		if !e.mayServe(op, key) || spec.Has(refusalOf(op, key).On(op.ID)) {
-			keys = append(keys, key)
-		}
-	}
-	if full, ok := e.Env.Profile.KeyFor(role, op); ok { // the first is what a case shrinks to
-		keys = slices.Insert(slices.DeleteFunc(keys, func(k profile.Key) bool { return k.Name == full.Name }), 0, full)
-	}
-	return keys
-}
-
-// mayServe reports whether the key may see the list.
-func (e *explorer) mayServe(op spec.Operation, key profile.Key) bool {
-	return key.State == profile.KeyActive && slices.ContainsFunc(op.Scope.Alternatives(), func(scope string) bool { return slices.Contains(key.Scopes, scope) })
-}
-
-// refusalOf returns the requirement that the key is refused.
+// refusalOf returns the requirement that the key is refused; empty if it may see the list.
 func refusalOf(op spec.Operation, key profile.Key) spec.ID {
 	switch {
 	case key.Name == "":
@@ -109,7 +93,101 @@ func refusalOf(op spec.Operation, key profile.Key) spec.ID {
 		return spec.Billing402
 	case len(key.Scopes) == 0:
 		return spec.ScopeNone
-	default:
+	case !slices.ContainsFunc(op.Scope.Alternatives(), func(scope string) bool { return slices.Contains(key.Scopes, scope) }):
 		return spec.ScopeWrongResource
 	}
+	return ""
+}
+
+// lookAgain asks again and walks the list until they do not differ: what changed between two
+// walks is no violation, and one view may show a change later than another.
+func (m *machine) lookAgain(w *whole, differs func(oracle.List) bool, ask func()) {
+	before := w.now()
+	if !differs(before) {
+		return
+	}
+	m.Aside(func() {
+		m.Look(func() bool {
+			ask()
+			after := m.ReadAll(m.As(w.role, w.operation.ID)).Rows()
+			m.changed.Add(int64(w.renew(after)))
+			between := oracle.Between(w.operation, before.Rows, after)
+			before.Rows = after
+			return !differs(between) || m.shrinks
+		})
+	})
+}
+
+// query sends a query and compares the responses with the whole list.
+func (m *machine) query(s Step) {
+	w := m.find(s.List, s.Role)
+	key := numbered(w.keys, s, 0)
+	call := m.As(s.Role, s.List)
+	if refusal := refusalOf(w.operation, key); refusal != "" {
+		m.refuses(refusal, key, m.FilteredBy(call, s.Query))
+		return
+	}
+	call = call.WithKeyOf(key.ForClient(), m.Workspace(s.Role).ID)
+	asked := m.Ask(call, s.Query)
+	m.ExamineWalk(asked.Walk)
+	var found oracle.Comparison
+	m.lookAgain(w, func(l oracle.List) bool {
+		found = asked.Compare(l)
+		return len(found.Mismatches) > 0
+	}, func() { asked = m.Ask(call, s.Query) })
+	for id, times := range found.Assessed {
+		m.Count(id, s.List, times)
+	}
+	for _, d := range found.Mismatches {
+		m.Charge(d.Requirement, s.List, asked.Finding(d))
+	}
+}
+
+// refuses expects that the key is refused, whatever the query is.
+func (m *machine) refuses(id spec.ID, key profile.Key, call suites.Call) {
+	call = call.WithKey(key.ForClient())
+	if key.Name == "" {
+		call = call.WithoutAuthorization()
+	}
+	r := m.Do(call.MayBeRefused())
+	// The order of 402, 403, 404 and validation is open: only without valid authorization is
+	// the status certain.
+	open := id != spec.AuthHeaderMissing && id != spec.AuthKeyRevoked
+	m.verify(r.Status == http.StatusUnauthorized || open && r.Status/100 == 4, id, call.Operation.ID, r, "status", "a refusal: 401, or another 4xx of a valid key", r.Status)
+}
+
+// getRow reads a test that the list shows, and compares both views.
+func (m *machine) getRow(s Step) {
+	w := m.find(spec.ListPlacementTests, s.Role)
+	call := m.getting(s, s.ID)
+	r := m.Do(call)
+	if !r.OK() {
+		return // it may be gone
+	}
+	var row map[string]any // nil if it is gone or has changed
+	m.lookAgain(w, func(l oracle.List) bool {
+		row = nil
+		for _, listed := range l.Rows {
+			if listed.Key == paging.FoldID(s.ID) {
+				row = listed.Value
+			}
+		}
+		same, _ := suites.AgreesWith(row).Match(r)
+		return !same
+	}, func() {
+		if later := m.Do(call); later.OK() {
+			r = later
+		}
+	})
+	m.Examine(spec.StateGetList, spec.GetPlacementTest, r, suites.AgreesWith(row))
+	m.ExamineMetadata(r, s.Metadata)
+}
+
+// getting returns a call that gets the test with the id. The test may be gone.
+func (m *machine) getting(s Step, id string) suites.Call {
+	call := m.As(cmp.Or(s.Role, dataset.Main), spec.GetPlacementTest).WithID(id).MayGet(http.StatusNotFound)
+	if s.Metadata != "" {
+		call = call.WithQuery("with_metadata", s.Metadata)
+	}
+	return call
 }

@@ -10,30 +10,18 @@ import (
 	"outreach.example/conformance/suites/explore"
 )
 
-// Exploration says how to explore a target.
-type Exploration struct {
-	explore.Config // without Env, Seed and Selects, which Explore sets
-	// Replay are cases to try again instead of exploring; nil explores.
-	Replay []explore.Found
-}
-
 // mostWorkers is how many cases of an exploration are tried at the same time.
 const mostWorkers = 4
 
 // Explore explores the target: it tries random requests and compares the responses with
-// predictions. The results hold the checks that it put to the test. Its error means that
-// nothing was judged.
-func Explore(ctx context.Context, config Config, x Exploration) (results reports.Results, out explore.Outcome, err error) {
+// predictions. It sets Env, Seed, Selects and Workers of x. The results hold the checks that
+// it put to the test. Its error means that nothing was judged.
+func Explore(ctx context.Context, config Config, x explore.Config) (results reports.Results, out explore.Outcome, err error) {
 	results, err = execute(ctx, config, func(r *run) (err error) {
 		r.ledger = judge.NewLedger(r.Pairs)
 		x.Env, x.Seed, x.Selects = r.env, config.Seed, r.selection.Operation
 		x.Workers = min(mostWorkers, max(1, r.profile.Pace.Concurrency))
-		if x.Replay != nil {
-			out, err = explore.Replay(r.ctx, x.Config, x.Replay)
-		} else {
-			out, err = explore.Run(r.ctx, x.Config)
-		}
-		if err == nil {
+		if out, err = explore.Run(r.ctx, x); err == nil {
 			r.ledger.Add(out.Evidence)
 		}
 		return err

@@ -1,0 +1,189 @@
+package explore
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+)
+
+// machine plays the steps of a case and compares each response with the state that the
+// steps before it have led to.
+type machine struct {
+	*hunt
+	*suites.API
+	tests []*test
+}
+
+// play plays a step. A step about a test creates one if there is none.
+func (m *machine) play(s Step) {
+	if slices.Contains(onTests, s.Do) && (s.Do == Create || len(m.tests) == 0) && !m.create(s.Create) {
+		return
+	}
+	switch s.Do {
+	case Query:
+		m.query(s)
+	case GetRow:
+		m.getRow(s)
+	case Again:
+		m.again(numbered(m.tests, s, 0))
+	case Get:
+		m.get(numbered(m.tests, s, 0), s)
+	case List:
+		m.list(s)
+	case Delete:
+		m.remove(numbered(m.tests, s, 0))
+	case Insert, Remove:
+		m.walk(s)
+	case MoveLead:
+		m.moveLead(s)
+	case AddVariables:
+		m.addVariables(s)
+	case MoveAccounts:
+		m.moveAccounts(s)
+	case DeleteSubsequence:
+		m.deleteSubsequence()
+	}
+}
+
+// numbered returns the row that a number of the step stands for.
+func numbered[T any](rows []T, s Step, which int) T {
+	return rows[s.Numbers[which]%uint(len(rows))]
+}
+
+// verify puts a requirement to the test. If it does not hold, it charges what the response
+// shows.
+func (m *machine) verify(holds bool, id spec.ID, operation string, r suites.Response, pointer, expected string, actual any) {
+	m.Count(id, operation, 1)
+	if !holds {
+		m.Charge(id, operation, suites.Finding{Response: r, Pointer: pointer, Expected: expected, Actual: fmt.Sprint(actual)})
+	}
+}
+
+// keeps expects that a response names what the request named.
+func (m *machine) keeps(r suites.Response, id spec.ID, field, named string) {
+	if r.OK() {
+		m.Examine(id, r.Call.Operation.ID, r, suites.KeepID(field, named))
+	}
+}
+
+// moveLead moves a lead to a subsequence. No operation reads a lead: only the response
+// shows it.
+func (m *machine) moveLead(s Step) {
+	w := m.Workspace(dataset.Main)
+	lead, subsequence := numbered(w.Leads, s, 0), numbered(w.Subsequences, s, 1)
+	moved := m.Do(m.RequestAs(dataset.Main, spec.MoveLead).WithField("id", lead).WithField("subsequence_id", subsequence))
+	m.keeps(moved, spec.LeadMoveLead, "id", lead)
+	m.keeps(moved, spec.LeadMoveSubsequence, "subsequence_id", subsequence)
+}
+
+// variables are added to campaigns: one or several. Nothing removes them, so they are always
+// the same.
+var variables = [][]string{{"conformance"}, {"conformance", "firstName", "companyName"}}
+
+// addVariables adds variables to a campaign. No operation shows them.
+func (m *machine) addVariables(s Step) {
+	id := numbered(m.Workspace(dataset.Main).Campaigns, s, 0)
+	request := m.RequestAs(dataset.Main, spec.AddCampaignVariables).WithID(id)
+	m.keeps(m.Do(request.WithBody(map[string]any{"variables": numbered(variables, s, 1)})), spec.VariablesCampaign, "id", id)
+}
+
+// moveAccounts moves accounts to another workspace, and each one back. No operation lists
+// accounts: the move back shows where an account is.
+func (m *machine) moveAccounts(s Step) {
+	home, away := m.Siblings()
+	var emails []string
+	for i := range s.Numbers {
+		if email := numbered(home.Accounts, s, i); !slices.Contains(emails, email) {
+			emails = append(emails, email)
+		}
+	}
+	served := func(r suites.Response) bool { return r.Status == http.StatusOK }
+	there := m.MovingAccounts(home, away, emails...)
+	if !served(m.Until("a moved account", there.MayBeRefused(), served)) {
+		m.MustDo(there) // the accounts are where the profile says
+	}
+	for _, email := range emails {
+		back := m.Until("a moved account", m.MovingAccounts(away, home, email).MayBeRefused(), served)
+		m.Examine(spec.AccountsMoved, spec.MoveAccounts, back, suites.BeServed())
+		if !served(back) {
+			m.NotAssessed("a known location of the accounts")
+		}
+	}
+}
+
+// deleteSubsequence deletes a subsequence, which nothing can make again, and looks for
+// everything that a deletion must show.
+func (m *machine) deleteSubsequence() {
+	const operation = spec.DeleteSubsequence
+	id, others := m.Expendable()
+	list := m.As(dataset.Main, spec.ListSubsequences)
+	var before, after suites.Walk
+	m.Aside(func() { before = m.ReadAll(list) })
+	remove := m.As(dataset.Main, operation).WithID(id)
+	deleted := m.MustDo(remove)
+	m.keeps(deleted, spec.StateDeleteAnswer, "id", id)
+	m.Examine(spec.StateDeleteAnswer, operation, deleted, suites.AgreeAtItsEnd(before.Row(id)))
+	m.Eventually("a deletion in the list", func() bool {
+		after = m.ReadAll(list)
+		return after.Row(id) == nil
+	})
+	m.Examine(spec.StateDeleteList, operation, after, suites.NotShowRow(id, "the deleted"))
+	for _, other := range others {
+		if before.Row(other) != nil {
+			m.Examine(spec.StateDeleteOthers, operation, after, suites.ShowRow(other, "the other resource"))
+		}
+	}
+	m.notFound(remove.MayGet(http.StatusNotFound), "a deletion that is repeated", spec.StateDeleteAgain, operation)
+	if m.permits(MoveLead) {
+		moving := m.RequestAs(dataset.Main, spec.MoveLead).WithField("subsequence_id", id).MayBeRefused()
+		refused := m.Until("a deletion in a lead move", moving, func(r suites.Response) bool { return r.Status/100 == 4 })
+		m.Examine(spec.StateDeleteMove, spec.MoveLead, refused, suites.BeRefused())
+	}
+}
+
+// walk creates tests, walks the list in small pages and creates or deletes tests between
+// them. Each test that stays must show once. The list begins with the newest tests, so few
+// pages show those of the case.
+func (m *machine) walk(s Step) {
+	limit := numbered([]int{1, 2, 3}, s, 0)
+	for range 2 * limit {
+		if !m.create(s.Create) {
+			return
+		}
+	}
+	list := m.As(dataset.Main, spec.ListPlacementTests).WithQuery("sort_order", "desc")
+	// What the list does not show yet may turn up in the middle of a walk.
+	agrees := func() bool { return m.agrees(m.Ask(list, oracle.Query{Sizes: []int{100}, Pages: 1}).Walk, false) }
+	if !m.Eventually("a created test in the list", agrees) {
+		return
+	}
+	isVictim := func(i int) bool { return s.Do == Remove && i%2 == 0 }
+	walk := m.WalkWhile(list, paging.Fixed(limit), 5, func(page suites.Response) {
+		if s.Do == Insert {
+			m.NewTest()
+		}
+		for _, row := range page.Rows() { // deletes tests that were shown: cursors may point to them
+			for i, t := range m.tests {
+				if isVictim(i) && !t.gone && paging.KeyOf(list.Operation.Resource, row) == t.key() {
+					m.remove(t)
+				}
+			}
+		}
+	})
+	times := map[string]int{}
+	for _, row := range walk.Rows() {
+		times[row.Key]++
+	}
+	id := map[string]spec.ID{Insert: spec.PageInsert, Remove: spec.PageRemove}[s.Do]
+	for i, t := range m.tests {
+		if n := times[t.key()]; !isVictim(i) && !t.gone && t.isDue(walk, false) {
+			m.verify(n == 1, id, spec.ListPlacementTests, walk.Last(), "/items", "the test "+t.key()+" once in the walk, while others are created or deleted", n)
+		}
+	}
+}
