@@ -17,6 +17,7 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/schemas/variants"
 	"outreach.example/conformance/spec"
 )
@@ -338,5 +339,7 @@ func (api *API) FilteredBy(list Call, q oracle.Query) Call {
 	return list
 }
 
-// Rendered returns a JSON value as people read it, bounded.
-func Rendered(value any) string { return shorten(describe(value)) }
+// RenderedMember returns a member of a JSON object as people read it, bounded.
+func RenderedMember(row map[string]any, name string) string {
+	return shorten(schemas.Member(row, name, describe))
+}

@@ -96,6 +96,6 @@ func (m *model) ownValue(t *own, r suites.Response, at string, row map[string]an
 	}
 	if differs, _ := suites.DifferFromJSON(t.made.SentField(field)).Match(row[field]); !differs {
 		m.api.Charge(spec.StateReadOnly(field), spec.CreatePlacementTest, suites.Finding{Response: r, Pointer: at + "/" + field,
-			Expected: "the server's own value", Actual: suites.Rendered(row[field])})
+			Expected: "the server's own value", Actual: suites.RenderedMember(row, field)})
 	}
 }

@@ -70,7 +70,7 @@ func (m *model) keeps(r suites.Response, operation string, sent map[string]any, 
 		id := spec.StateCreate(field)
 		m.api.Count(id, operation, 1)
 		if same, err := suites.Keep(field, sent[field]).Match(row[field]); err != nil || !same {
-			m.api.Charge(id, operation, suites.Finding{Response: r, Pointer: at + "/" + field, Expected: suites.Rendered(sent[field]), Actual: suites.Rendered(row[field])})
+			m.api.Charge(id, operation, suites.Finding{Response: r, Pointer: at + "/" + field, Expected: suites.RenderedMember(sent, field), Actual: suites.RenderedMember(row, field)})
 		}
 	}
 }
