@@ -232,7 +232,7 @@ type Check struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// Unlisted returns how many violations are of kinds that are not listed.
+// Unlisted returns how many violations are not counted as of a listed kind.
 func (c Check) Unlisted() int {
 	n := c.ViolationCount
 	for _, v := range c.Violations {

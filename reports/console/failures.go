@@ -224,7 +224,7 @@ func (p *page) failedOperation(c reports.Check, brief bool) {
 			p.entry(4, 10, "seen", plural(v.Count, "time", "times"))
 		}
 	}
-	if left := c.Unlisted(); left > 0 {
+	if left := c.Unlisted(); left > 0 && len(c.Violations) > 1 {
 		p.line("    ", p.paint.dim("… and "+number(left)+" more, only counted"))
 	}
 }
