@@ -189,10 +189,18 @@ func (v Violation) sights(c Check) []string {
 	return []string{c.Requirement, sight("at", c.Operation, v.Pointer, v.Actual)}
 }
 
-// LooksLike reports whether two violations differ in nothing but ids, paths and the
-// words in values. A reader learns nothing from the second.
-func (v Violation) LooksLike(other Violation) bool {
-	return form(v.Pointer) == form(other.Pointer) && form(v.Expected) == form(other.Expected) && form(v.Actual) == form(other.Actual)
+// particular is a quoted text, or a word with a digit: an id, a number, a time or a
+// generated name.
+var particular = regexp.MustCompile(`"(\\.|[^"\\])*"?|[\pL\pN_-]*\pN[\pL\pN_-]*`)
+
+// Kind returns what violations of one kind have in common: place, expected and actual
+// without what is particular to one of them. A status is part of the kind.
+func (v Violation) Kind() string {
+	status := ""
+	if v.Pointer == "status" {
+		status = v.Actual[:min(len(v.Actual), 3)]
+	}
+	return status + "\n" + particular.ReplaceAllString(v.Pointer+"\n"+v.Expected+"\n"+v.Actual, "#")
 }
 
 // Form returns what observations of the same behaviour have in common: the value without

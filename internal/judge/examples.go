@@ -2,7 +2,6 @@ package judge
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 
 	"outreach.example/conformance/reports"
@@ -65,17 +64,3 @@ func (e *examples) violations() []reports.Violation {
 
 // asIs is the format of a violation that is formatted already.
 func asIs(v reports.Violation) reports.Violation { return v }
-
-// particular is a quoted text, or a word with a digit: an id, a number, a time or a
-// generated name.
-var particular = regexp.MustCompile(`"(\\.|[^"\\])*"?|[\pL\pN_-]*\pN[\pL\pN_-]*`)
-
-// kindOf returns what violations of one kind have in common: place, expected and actual
-// without what is particular to one of them. A status is part of the kind.
-func kindOf(v reports.Violation) string {
-	status := ""
-	if v.Pointer == "status" {
-		status = v.Actual[:min(len(v.Actual), 3)]
-	}
-	return status + "\n" + particular.ReplaceAllString(v.Pointer+"\n"+v.Expected+"\n"+v.Actual, "#")
-}

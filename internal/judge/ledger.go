@@ -191,7 +191,7 @@ func (l *Ledger) ViolatedAs(p spec.Pair, v reports.Violation, format func(report
 	r, _ := spec.FindRequirement(p.Requirement)
 	v.Statement, v.Section = r.Statement, r.Section
 	v.Pointer, v.Expected, v.Actual = Short(v.Pointer), Short(v.Expected), Short(v.Actual)
-	kind := kindOf(v)
+	kind := v.Kind()
 	e.examples.count(kind, max(1, v.Count))
 	if l.beside != nil && !l.beside.wants(p, kind) && e.count > 1 {
 		return false

@@ -124,7 +124,7 @@ func looksLike(a, b reports.Check) bool {
 	if len(a.Violations) == 0 || len(b.Violations) == 0 {
 		return len(a.Violations) == len(b.Violations)
 	}
-	return a.Violations[0].LooksLike(b.Violations[0])
+	return a.Violations[0].Kind() == b.Violations[0].Kind()
 }
 
 // failuresByRequirement groups the failed checks, in the catalogue's order.

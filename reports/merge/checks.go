@@ -59,7 +59,7 @@ func join(a, b reports.Check) reports.Check {
 	joined.ViolationCount = a.ViolationCount + b.ViolationCount
 	joined.Violations = slices.Clone(a.Violations)
 	for _, v := range b.Violations {
-		if i := slices.IndexFunc(joined.Violations, v.LooksLike); i >= 0 {
+		if i := slices.IndexFunc(joined.Violations, func(known reports.Violation) bool { return known.Kind() == v.Kind() }); i >= 0 {
 			joined.Violations[i].Count += v.Count
 		} else if len(joined.Violations) < maxViolations {
 			joined.Violations = append(joined.Violations, v)
