@@ -131,17 +131,13 @@ func breadth(c Check) int {
 	return len(r.Operations)
 }
 
-// sights returns what a failed check has seen, in texts that are equal for checks with
-// the same cause.
+// sights returns what a failed check saw first, in texts that are equal for checks with the
+// same cause. What it saw later may have other causes.
 func sights(c Check) []string {
 	if len(c.Violations) == 0 || c.Requirement == string(spec.Served) {
 		return []string{c.Requirement}
 	}
-	var all []string
-	for _, v := range c.Violations {
-		all = append(all, v.sights(c)...)
-	}
-	return all
+	return c.Violations[0].sights(c)
 }
 
 var (
