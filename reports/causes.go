@@ -131,13 +131,19 @@ func breadth(c Check) int {
 	return len(r.Operations)
 }
 
-// sights returns what a failed check saw first, in texts that are equal for checks with the
-// same cause. What it saw later may have other causes.
+// sights returns what a failed check saw first, and the rows that it names, in texts that are
+// equal for checks with the same cause. Other things that it saw later may have other causes.
 func sights(c Check) []string {
 	if len(c.Violations) == 0 || c.Requirement == string(spec.Served) {
 		return []string{c.Requirement}
 	}
-	return c.Violations[0].sights(c)
+	all := c.Violations[0].sights(c)
+	for _, v := range c.Violations {
+		if row := v.row(); row != nil {
+			all = append(all, "row\x00"+row[1])
+		}
+	}
+	return all
 }
 
 var (
@@ -147,6 +153,9 @@ var (
 	// numbered is a word with a digit, such as an id.
 	numbered = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
 )
+
+// row returns the row that the violation names and, second, its key; nil if it names none.
+func (v Violation) row() []string { return shownRow.FindStringSubmatch(v.Expected + "\n" + v.Actual) }
 
 // sights returns what the violation of the check shows: a refusal by status and text, an
 // acceptance, a field, the object that lacks a field, a row, or the place and the value.
@@ -179,8 +188,8 @@ func (v Violation) sights(c Check) []string {
 	if general {
 		return []string{looks}
 	}
-	if row := shownRow.FindStringSubmatch(v.Expected + "\n" + v.Actual); row != nil {
-		return []string{c.Requirement, sight("row", row[1])}
+	if v.row() != nil {
+		return []string{c.Requirement}
 	}
 	return []string{c.Requirement, sight("at", c.Operation, v.Pointer, v.Actual)}
 }
