@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,9 +12,7 @@ import (
 
 // Cause is a set of failed checks that one mistake of the target probably explains.
 type Cause struct {
-	Checks []Check // in the order of the results; never empty
-
-	basic int // what nothing else depends on has a higher number
+	Checks []Check // the most specific first; never empty
 }
 
 // Requirements returns the failed checks of the cause by requirement.
@@ -40,114 +39,183 @@ func (c Cause) Example() (Check, Violation) {
 			}
 		}
 	}
-	return c.Checks[0], firstViolation(c.Checks[0])
-}
-
-// Causes groups the failed checks by their probable cause. The most basic causes come
-// first: a refused key, a missing operation, a wrong shape, then behaviour. Among
-// these, the cause of the most failed checks comes first.
-func Causes(checks []Check) []Cause {
-	index := map[string]int{}
-	var causes []Cause
-	for _, c := range checks {
-		if c.Outcome != Fail {
-			continue
-		}
-		key := causeOf(c)
-		i, known := index[key]
-		if !known {
-			i = len(causes)
-			index[key] = i
-			causes = append(causes, Cause{basic: basicness(c)})
-		}
-		causes[i].Checks = append(causes[i].Checks, c)
+	if len(c.Checks[0].Violations) > 0 {
+		return c.Checks[0], c.Checks[0].Violations[0]
 	}
-	slices.SortStableFunc(causes, func(a, b Cause) int {
-		return cmp.Or(cmp.Compare(a.basic, b.basic), cmp.Compare(len(b.Checks), len(a.Checks)))
-	})
-	return causes
+	return c.Checks[0], Violation{}
 }
 
-// How basic a cause is.
+// Causes groups the failed checks by their probable cause. Checks with a sight in common
+// have the same one. Causes, and the checks of each, are in the order of rank. Among
+// causes of one rank, that of the most failed checks comes first.
+func Causes(checks []Check) []Cause {
+	checks = slices.DeleteFunc(slices.Clone(checks), func(c Check) bool { return c.Outcome != Fail })
+	joined := make([]int, len(checks)) // index of an earlier check with the same cause, or its own
+	first := func(i int) int {
+		for joined[i] != i {
+			i = joined[i]
+		}
+		return i
+	}
+	seen := map[string]int{}
+	for i, c := range checks {
+		joined[i] = i
+		for _, s := range sights(c) {
+			if other, known := seen[s]; known {
+				a, b := first(i), first(other)
+				joined[max(a, b)] = min(a, b)
+			} else {
+				seen[s] = i
+			}
+		}
+	}
+	groups := make([]Cause, len(checks))
+	for i, c := range checks {
+		of := &groups[first(i)]
+		of.Checks = append(of.Checks, c)
+	}
+	groups = slices.DeleteFunc(groups, func(c Cause) bool { return len(c.Checks) == 0 })
+	for _, c := range groups {
+		slices.SortStableFunc(c.Checks, func(a, b Check) int {
+			return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(breadth(a), breadth(b)))
+		})
+	}
+	slices.SortStableFunc(groups, func(a, b Cause) int {
+		return cmp.Or(cmp.Compare(rank(a.Checks[0]), rank(b.Checks[0])), cmp.Compare(len(b.Checks), len(a.Checks)))
+	})
+	return groups
+}
+
+// Ranks of checks. What others depend on comes first. What every response is judged by
+// comes last.
 const (
-	refusedKey = iota
-	missingOperation
+	missingOperation = iota
+	refusedKey
+	leakedRow
 	wrongShape
 	wrongBehaviour
+	anyResponse
 )
 
-func basicness(c Check) int {
-	v := firstViolation(c)
-	refused := strings.HasPrefix(v.Actual, "401") || strings.HasPrefix(v.Actual, "403")
-	switch {
-	case refused && strings.HasPrefix(v.Expected, "200"):
-		return refusedKey
-	case c.Requirement == string(spec.Served):
+func rank(c Check) int {
+	switch spec.ID(c.Requirement) {
+	case spec.Served:
 		return missingOperation
-	case c.Group == string(spec.GroupShape) || c.Group == string(spec.GroupErrors):
+	case spec.Status200, spec.StatusAllowed, spec.ScopeExact:
+		return anyResponse
+	}
+	status := "" // of a refusal
+	if len(c.Violations) > 0 && c.Violations[0].refuses() {
+		status, _, _ = strings.Cut(c.Violations[0].Actual, " ")
+	}
+	switch group := spec.Group(c.Group); {
+	case group == spec.GroupKeys && (status == "401" || status == "403"):
+		return refusedKey
+	case group == spec.GroupIsolation && status == "":
+		return leakedRow
+	case group == spec.GroupShape || group == spec.GroupErrors:
 		return wrongShape
 	default:
 		return wrongBehaviour
 	}
 }
 
-func firstViolation(c Check) Violation {
-	if len(c.Violations) == 0 {
-		return Violation{}
-	}
-	return c.Violations[0]
+// refuses reports whether the violation is a response with another status than 200.
+func (v Violation) refuses() bool {
+	return v.Pointer == "status" && !strings.HasPrefix(v.Actual, "200")
 }
 
-// LooksLike reports whether two violations differ in nothing but ids, paths and the
-// words in values. A reader learns nothing from the second.
-func (v Violation) LooksLike(other Violation) bool {
-	return form(v.Pointer) == form(other.Pointer) && form(v.Expected) == form(other.Expected) && form(v.Actual) == form(other.Actual)
+// breadth returns how many operations the requirement is about. The fewer, the more it says.
+func breadth(c Check) int {
+	r, _ := spec.FindRequirement(c.Requirement)
+	return len(r.Operations)
+}
+
+// sights returns what a failed check saw first, and the rows that it names, in texts that are
+// equal for checks with the same cause. Other things that it saw later may have other causes.
+func sights(c Check) []string {
+	if len(c.Violations) == 0 || c.Requirement == string(spec.Served) {
+		return []string{c.Requirement}
+	}
+	all := c.Violations[0].sights(c)
+	for _, v := range c.Violations {
+		if row := v.row(); row != nil {
+			all = append(all, "row\x00"+row[1])
+		}
+	}
+	return all
+}
+
+var (
+	// shownRow matches a row as findings name it, by its key or by some members.
+	shownRow = regexp.MustCompile(`the row (?:\{.*"id":)?"?([^\s,"]+)`)
+	index    = regexp.MustCompile(`/[0-9]+`)
+	// numbered is a word with a digit, such as an id.
+	numbered = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
+)
+
+// row returns the row that the violation names and, second, its key; nil if it names none.
+func (v Violation) row() []string { return shownRow.FindStringSubmatch(v.Expected + "\n" + v.Actual) }
+
+// sights returns what the violation of the check shows: a refusal by status and text, an
+// acceptance, a field, the object that lacks a field, a row, or the place and the value.
+func (v Violation) sights(c Check) []string {
+	sight := func(parts ...string) string { return strings.Join(parts, "\x00") }
+	switch status, text, _ := strings.Cut(v.Actual, " "); {
+	case v.refuses() && status < "3":
+		return []string{sight("answered", status)}
+	case v.refuses():
+		return []string{sight("answered", status, numbered.ReplaceAllString(text, ""))}
+	case v.Pointer == "status":
+		return []string{c.Requirement, sight("accepted", c.Group, c.Operation)}
+	}
+	group, looks := spec.Group(c.Group), form(v.Expected)+"\x00"+form(v.Actual)
+	general := group == spec.GroupShape || group == spec.GroupErrors || group == spec.GroupKeys
+	if member := strings.TrimPrefix(index.ReplaceAllString(v.Pointer, ""), "/items"); strings.HasPrefix(member, "/") {
+		op, _ := spec.FindOperation(c.Operation)
+		field, _, _ := strings.Cut(member[1:], "/")
+		all := []string{sight("field", op.Resource, field)}
+		if strings.HasSuffix(c.Requirement, "-"+string(spec.Value)) { // it has the same form in all fields
+			all = append(all, looks)
+		} else if general {
+			all = append(all, sight(path.Base(member), looks))
+		}
+		if v.Actual == "absent" {
+			all = append(all, sight("absent from", c.Operation, path.Dir(member)))
+		}
+		return all
+	}
+	if general {
+		return []string{looks}
+	}
+	if v.row() != nil {
+		return []string{c.Requirement}
+	}
+	return []string{c.Requirement, sight("at", c.Operation, v.Pointer, v.Actual)}
+}
+
+// particular is a quoted text, or a word with a digit: an id, a number, a time or a
+// generated name.
+var particular = regexp.MustCompile(`"(\\.|[^"\\])*"?|[\pL\pN_-]*\pN[\pL\pN_-]*`)
+
+// Kind returns what violations of one kind have in common: place, expected and actual
+// without what is particular to one of them. A status is part of the kind.
+func (v Violation) Kind() string {
+	status := ""
+	if v.Pointer == "status" {
+		status = v.Actual[:min(len(v.Actual), 3)]
+	}
+	return status + "\n" + particular.ReplaceAllString(v.Pointer+"\n"+v.Expected+"\n"+v.Actual, "#")
 }
 
 // Form returns what observations of the same behaviour have in common: the value without
 // ids, paths and the words in quoted texts.
 func (o Observation) Form() string { return form(o.Value) }
 
-// causeOf returns a key that failed checks with the same cause have in common.
-//
-// A status or an error body is probably wrong for one reason wherever it looks the
-// same. So is a value of a wrong form, such as a timestamp, and a field that is missing
-// or has a wrong type, on each resource. What a server does not validate it does not
-// validate for any field. All other requirements are causes of their own.
-func causeOf(c Check) string {
-	v := firstViolation(c)
-	looks := form(v.Expected) + "\x00" + form(v.Actual)
-	switch group := spec.Group(c.Group); {
-	case c.Requirement == string(spec.Served):
-		return c.Requirement
-	case group == spec.GroupRequests && strings.HasPrefix(v.Actual, "2"):
-		return "accepted\x00" + c.Operation
-	case group == spec.GroupErrors, group == spec.GroupKeys:
-		return c.Group + "\x00" + looks
-	case group == spec.GroupShape:
-		return c.Group + "\x00" + fieldOf(c.Requirement) + "\x00" + looks
-	default:
-		return c.Requirement
-	}
-}
-
-// fieldOf returns the name of the field that a requirement on a field table is about.
-// It is empty for its values, which have the same form in all fields, and for other
-// requirements.
-func fieldOf(requirement string) string {
-	path, isField := strings.CutPrefix(requirement, "SHAPE-")
-	i := strings.LastIndexByte(path, '-')
-	if !isField || i < 0 || path[i+1:] == string(spec.Value) {
-		return ""
-	}
-	path = path[:i]
-	return path[strings.LastIndexAny(path, "-.")+1:]
-}
-
 var (
 	quoted  = regexp.MustCompile(`"(\\.|[^"\\])*"`)
 	letters = regexp.MustCompile(`[\pL]{3,}`)
-	path    = regexp.MustCompile(`/[^\s"<>]+`)
+	paths   = regexp.MustCompile(`/[^\s"<>]+`)
 	uuids   = regexp.MustCompile(`(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	digits  = regexp.MustCompile(`[0-9]+`)
 )
@@ -163,7 +231,7 @@ func form(text string) string {
 	text = quoted.ReplaceAllStringFunc(text, func(value string) string {
 		return digits.ReplaceAllString(letters.ReplaceAllString(value, "A"), "0")
 	})
-	text = path.ReplaceAllString(text, "/")
+	text = paths.ReplaceAllString(text, "/")
 	return digits.ReplaceAllStringFunc(text, func(n string) string {
 		if len(n) > 3 {
 			return "0"

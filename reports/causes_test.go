@@ -10,49 +10,79 @@ import (
 )
 
 // failed returns a failed check of the catalogue's requirement.
-func failed(requirement, operation, expected, actual string) reports.Check {
+func failed(requirement, operation, pointer, expected, actual string) reports.Check {
 	r, ok := spec.FindRequirement(requirement)
 	if !ok {
 		panic(requirement)
 	}
 	return reports.Check{Requirement: requirement, Operation: operation, Group: string(r.Group), Level: string(r.Level), Outcome: reports.Fail,
-		Violations: []reports.Violation{{Expected: expected, Actual: actual}}, ViolationCount: 1}
+		Violations: []reports.Violation{{Pointer: pointer, Expected: expected, Actual: actual}}, ViolationCount: 1}
 }
 
 func TestCauses(t *testing.T) {
 	const (
 		timestamp = "an ISO 8601 UTC timestamp with milliseconds"
 		accepted  = "a refusal (4xx), neither served nor a server error"
+		refusal   = `400 {"message":"no labels"}`
+		row       = "01941f29-7c00-75a5-ad3c-4e22def4fc02"
 	)
 	cases := map[string]struct {
 		checks []reports.Check
 		want   [][]string // requirements of each cause
 	}{
 		"nothing failed": {[]reports.Check{{Requirement: "SERVED", Outcome: reports.Pass}}, nil},
+		"a refused creation": {[]reports.Check{
+			failed("STATUS-200", spec.CreatePlacementTest, "status", "200", refusal),
+			failed("STATE-CREATE-RECIPIENTS_LABELS", spec.CreatePlacementTest, "status", "200", refusal),
+			failed("REQUEST-OPTIONAL", spec.CreatePlacementTest, "status", "200", refusal),
+		}, [][]string{{"REQUEST-OPTIONAL", "STATE-CREATE-RECIPIENTS_LABELS", "STATUS-200"}}},
+		"two refusals": {[]reports.Check{
+			failed("STATUS-200", spec.ListLeadLabels, "status", "200", "500 oops"),
+			failed("QUERY-ACCEPTED", spec.ListLeadLists, "status", "200", refusal),
+		}, [][]string{{"QUERY-ACCEPTED"}, {"STATUS-200"}}},
+		"a stub as the response to a deletion": {[]reports.Check{
+			failed("SHAPE-SUBSEQUENCE-NAME-PRESENT", spec.DeleteSubsequence, "/name", "a string", "absent"),
+			failed("SHAPE-SUBSEQUENCE-WORKSPACE-PRESENT", spec.DeleteSubsequence, "/workspace", "a string", "absent"),
+			failed("STATE-DELETE-ANSWER", spec.DeleteSubsequence, "/name", `"a name"`, "absent"),
+		}, [][]string{{"SHAPE-SUBSEQUENCE-NAME-PRESENT", "SHAPE-SUBSEQUENCE-WORKSPACE-PRESENT", "STATE-DELETE-ANSWER"}}},
+		"a field that is missing in several views": {[]reports.Check{
+			failed("SHAPE-INBOX_PLACEMENT_TEST-NAME-PRESENT", spec.ListPlacementTests, "/items/3/name", "a string", "absent"),
+			failed("STATE-CREATE-NAME", spec.GetPlacementTest, "/name", `"a name"`, "absent"),
+			failed("STATE-CREATE-NAME", spec.ListPlacementTests, "/items/0/name", `"a name"`, "absent"),
+		}, [][]string{{"SHAPE-INBOX_PLACEMENT_TEST-NAME-PRESENT", "STATE-CREATE-NAME"}}},
+		"a leaked row": {[]reports.Check{
+			failed("FILTER-SEARCH-EXTRA", spec.ListLeadLists, "/items/0", "only rows that the query selects: search=x", `the row {"id":"`+row+`","name":"y"}`),
+			failed("FILTER-SEARCH-EXTRA", spec.ListLeadLabels, "/items/0", "only rows that the query selects: search=x", `the row {"id":"0","name":"y"}`),
+			failed("ISOLATION-LIST", spec.ListLeadLists, "/items/9", "a row of the key's workspace alone", "the row "+row+", which the second workspace shows too"),
+		}, [][]string{{"ISOLATION-LIST", "FILTER-SEARCH-EXTRA"}}},
+		"isolation before filters": {[]reports.Check{
+			failed("FILTER-SEARCH-EXTRA", spec.ListLeadLists, "/items/0", "only rows that the query selects: search=x", "the row 1"),
+			failed("ISOLATION-ID", spec.GetPlacementTest, "status", accepted, `200 {"id":"2"}`),
+		}, [][]string{{"ISOLATION-ID"}, {"FILTER-SEARCH-EXTRA"}}},
 		"one form of timestamp everywhere": {[]reports.Check{
-			failed("SHAPE-LEAD-TIMESTAMP_CREATED-VALUE", spec.MoveLead, timestamp, `"2026-01-05T04:00:00Z"`),
-			failed("SHAPE-CAMPAIGN-TIMESTAMP_UPDATED-VALUE", spec.AddCampaignVariables, timestamp, `"2025-11-30T23:59:07Z"`),
-			failed("SHAPE-LEAD_LABEL-TIMESTAMP_CREATED-VALUE", spec.ListLeadLabels, timestamp, `1767585600`),
+			failed("SHAPE-LEAD-TIMESTAMP_CREATED-VALUE", spec.MoveLead, "/timestamp_created", timestamp, `"2026-01-05T04:00:00Z"`),
+			failed("SHAPE-CAMPAIGN-TIMESTAMP_UPDATED-VALUE", spec.AddCampaignVariables, "/timestamp_updated", timestamp, `"2025-11-30T23:59:07Z"`),
+			failed("SHAPE-LEAD_LABEL-TIMESTAMP_CREATED-VALUE", spec.ListLeadLabels, "/items/1/timestamp_created", timestamp, `1767585600`),
 		}, [][]string{{"SHAPE-LEAD-TIMESTAMP_CREATED-VALUE", "SHAPE-CAMPAIGN-TIMESTAMP_UPDATED-VALUE"}, {"SHAPE-LEAD_LABEL-TIMESTAMP_CREATED-VALUE"}}},
 		"two fields": {[]reports.Check{
-			failed("SHAPE-LEAD-STATUS-TYPE", spec.MoveLead, "an integer", "null"),
-			failed("SHAPE-CAMPAIGN-NAME-TYPE", spec.AddCampaignVariables, "a string", "null"),
+			failed("SHAPE-LEAD-STATUS-TYPE", spec.MoveLead, "/status", "an integer", "null"),
+			failed("SHAPE-CAMPAIGN-NAME-TYPE", spec.AddCampaignVariables, "/name", "a string", "null"),
 		}, [][]string{{"SHAPE-LEAD-STATUS-TYPE"}, {"SHAPE-CAMPAIGN-NAME-TYPE"}}},
 		"no validation": {[]reports.Check{
-			failed("REQUEST-JSON", spec.CreatePlacementTest, accepted, `200 {"id":"1"}`),
-			failed("REQUEST-INVALID-NAME", spec.CreatePlacementTest, accepted, `200 {"id":"2"}`),
-			failed("REQUEST-INVALID-ID", spec.MoveLead, accepted, `200 {"id":"2"}`),
-			failed("REQUEST-OBJECT", spec.CreatePlacementTest, accepted, `500 oops`),
-		}, [][]string{{"REQUEST-JSON", "REQUEST-INVALID-NAME"}, {"REQUEST-INVALID-ID"}, {"REQUEST-OBJECT"}}},
-		"the most basic first, then the most common": {[]reports.Check{
-			failed("SORT-DESC", spec.ListPlacementTests, "a", "b"),
-			failed("PAGE-ORDER", spec.ListLeadLists, "a", "b"),
-			failed("PAGE-ORDER", spec.ListLeadLabels, "a", "b"),
-			failed("STATUS-200", spec.ListLeadLabels, "200", "500 oops"),
-			failed("SERVED", spec.MoveLead, "a status", "404"),
-			failed("SERVED", spec.MoveAccounts, "a status", "405"),
-			failed("SCOPE-EXACT", spec.ListLeadLabels, "200", "403 no"),
-		}, [][]string{{"SCOPE-EXACT"}, {"SERVED"}, {"STATUS-200"}, {"PAGE-ORDER"}, {"SORT-DESC"}}},
+			failed("REQUEST-JSON", spec.CreatePlacementTest, "status", accepted, `200 {"id":"1"}`),
+			failed("REQUEST-INVALID-NAME", spec.CreatePlacementTest, "status", accepted, `200 {"id":"2"}`),
+			failed("REQUEST-INVALID-ID", spec.MoveLead, "status", accepted, `200 {"id":"2"}`),
+			failed("REQUEST-OBJECT", spec.CreatePlacementTest, "status", accepted, `500 oops`),
+		}, [][]string{{"REQUEST-INVALID-NAME", "REQUEST-JSON"}, {"REQUEST-INVALID-ID"}, {"REQUEST-OBJECT"}}},
+		"by rank, then the most common": {[]reports.Check{
+			failed("SORT-DESC", spec.ListPlacementTests, "/items", "a", "b"),
+			failed("PAGE-WALK-SEQUENCE", spec.ListLeadLists, "/items/1", "a", "b"),
+			failed("PAGE-WALK-SEQUENCE", spec.ListLeadLabels, "/items/1", "a", "b"),
+			failed("STATUS-200", spec.ListLeadLabels, "status", "200", "500 oops"),
+			failed("SERVED", spec.MoveLead, "status", "a status", "404"),
+			failed("SERVED", spec.MoveAccounts, "status", "a status", "405"),
+			failed("SCOPE-EXACT", spec.ListLeadLabels, "status", "200", "403 no"),
+		}, [][]string{{"SERVED"}, {"PAGE-WALK-SEQUENCE"}, {"SORT-DESC"}, {"STATUS-200"}, {"SCOPE-EXACT"}}},
 		"without a violation": {[]reports.Check{{Requirement: "A", Operation: "b", Outcome: reports.Fail}}, [][]string{{"A"}}},
 	}
 	for name, tc := range cases {

@@ -217,7 +217,8 @@ type Check struct {
 	Assessments int `json:"assessments"`
 	// Missing lists the inputs that a check lacked.
 	Missing []string `json:"missing,omitempty"`
-	// Violations holds the first few. ViolationCount is the number of all.
+	// Violations holds the first of each kind, a few kinds at most. ViolationCount is the
+	// number of all.
 	Violations     []Violation `json:"violations,omitempty"`
 	ViolationCount int         `json:"violation_count,omitempty"`
 	// Consequences are violations of other checks that follow from these: the target
@@ -229,6 +230,15 @@ type Check struct {
 	// Seconds is how long these specs took. A spec's time is shared equally among
 	// the checks that it judges.
 	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// Unlisted returns how many violations are not counted as of a listed kind.
+func (c Check) Unlisted() int {
+	n := c.ViolationCount
+	for _, v := range c.Violations {
+		n -= max(1, v.Count)
+	}
+	return max(0, n)
 }
 
 // What the checks of a run that ended early lacked. No input was missing.
@@ -262,7 +272,8 @@ type Violation struct {
 	Pointer   string `json:"pointer"`            // JSON pointer into the body ("" is the whole body), "header:NAME" or "status"
 	Expected  string `json:"expected"`
 	Actual    string `json:"actual"`
-	Curl      string `json:"curl,omitempty"` // a command that repeats the request; the key is an environment variable
+	Count     int    `json:"count,omitempty"` // violations of this kind; 0 if unknown
+	Curl      string `json:"curl,omitempty"`  // a command that repeats the request; the key is an environment variable
 	// Body is the beginning of the response's body as received, without secrets and
 	// control characters; empty if there is no response or no body.
 	Body string `json:"body,omitempty"`

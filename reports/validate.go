@@ -120,6 +120,7 @@ func (c Check) validate(p *strict.Problems, at string) {
 		p.Unless(v.Section != "", at+"/section", "empty")
 		p.Unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q, want a JSON pointer, \"status\" or \"header:<name>\"", v.Pointer)
 		p.Unless(v.Expected != "", at+"/expected", "empty")
+		p.Unless(v.Count >= 0, at+"/count", "%d is negative", v.Count)
 		length := utf8.RuneCountInString(v.Body)
 		p.Unless(length <= MaxBody, at+"/body", "%d characters, want at most %d", length, MaxBody)
 		v.Exchange.validate(p, at+"/exchange")

@@ -22,6 +22,14 @@ func render(value any) string {
 	return clip(string(appendValue(nil, value)))
 }
 
+// Member renders a member of an object, or says that it is absent.
+func Member(object map[string]any, name string, render func(any) string) string {
+	if value, shown := object[name]; shown {
+		return render(value)
+	}
+	return "absent"
+}
+
 // opaque is a long value that may be somebody's secret, such as a key that the harness
 // does not know.
 var opaque = regexp.MustCompile(`^[A-Za-z0-9_+/=.~-]{20,}$`)

@@ -9,6 +9,7 @@ import (
 
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
@@ -64,7 +65,7 @@ func LeaveOutOnly(field string, before, after Walk) types.GomegaMatcher {
 				}
 				for other := range spec.Documented(w.List.Operation.Resource, rowsBefore[row.Key]) {
 					if other != field && rowsBefore[row.Key][other] != nil && rowsAfter[row.Key][other] != nil && row.Value[other] == nil {
-						found.Findings = append(found.Findings, Finding{w.At(i), pointerIn(j) + "/" + other, "shown, as without the flag", "absent or null"})
+						found.Findings = append(found.Findings, Finding{w.At(i), pointerIn(j) + "/" + other, "shown, as without the flag", schemas.Member(row.Value, other, describe)})
 					}
 				}
 			}

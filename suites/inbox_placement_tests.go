@@ -231,7 +231,7 @@ func ShowField(id, field string, value types.GomegaMatcher) types.GomegaMatcher 
 		for p, page := range w.Pages {
 			for i, row := range page.Rows {
 				if row.Key == paging.FoldID(id) {
-					return judgeValue(w.At(p), pointerIn(i)+"/"+field, row.Value[field], value)
+					return judgeMember(w.At(p), pointerIn(i), row.Value, field, value)
 				}
 			}
 		}

@@ -249,7 +249,7 @@ func changedFields(at Response, key string, first, shown, again map[string]any) 
 	for _, field := range slices.Sorted(maps.Keys(first)) {
 		value, got := first[field], shown[field]
 		if sameContent(value, again[field]) && !sameContent(value, got) {
-			found = append(found, Finding{at, "/" + field, clipJSON(value) + " in the row " + shorten(key) + ", as with the full key", clipJSON(got)})
+			found = append(found, Finding{at, "/" + field, clipJSON(value) + " in the row " + shorten(key) + ", as with the full key", schemas.Member(shown, field, clipJSON)})
 		}
 	}
 	return found

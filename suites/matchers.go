@@ -123,7 +123,7 @@ func atMost(limit, n int, r Response) Verdict {
 // member counts as null.
 func HaveField(name string, value types.GomegaMatcher) types.GomegaMatcher {
 	return &expectation[Response]{words: "show a fitting " + name, judge: func(r Response) Verdict {
-		return judgeValue(r, "/"+name, r.Row()[name], value)
+		return judgeMember(r, "", r.Row(), name, value)
 	}}
 }
 
@@ -137,6 +137,15 @@ func judgeValue(r Response, pointer string, value any, matcher types.GomegaMatch
 		return Verdict{Assessed: 1}
 	}
 	return Verdict{Assessed: 1, Findings: []Finding{{r, pointer, wordsOf(matcher, value), describe(value)}}}
+}
+
+// judgeMember judges a member of the row at the pointer.
+func judgeMember(r Response, pointer string, row map[string]any, name string, matcher types.GomegaMatcher) Verdict {
+	found := judgeValue(r, pointer+"/"+name, row[name], matcher)
+	for i := range found.Findings {
+		found.Findings[i].Actual = schemas.Member(row, name, describe)
+	}
+	return found
 }
 
 // valueMatcher is a Gomega matcher of a JSON value with words for what it
@@ -157,7 +166,7 @@ func wordsOf(matcher types.GomegaMatcher, value any) string {
 func Be(words string, m types.GomegaMatcher) types.GomegaMatcher { return valueMatcher{m, words} }
 
 // BeAbsent matches a member that is absent or null.
-func BeAbsent() types.GomegaMatcher { return Be("absent", gomega.BeNil()) }
+func BeAbsent() types.GomegaMatcher { return Be("absent or null", gomega.BeNil()) }
 
 // BeAnObject matches a JSON object.
 func BeAnObject() types.GomegaMatcher {

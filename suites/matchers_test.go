@@ -64,6 +64,15 @@ const (
 	two = "01900000-0000-7000-8000-000000000002"
 )
 
+// A finding says null of a member that is null, and absent of one that is missing.
+func TestFindingsTellNullFromAbsent(t *testing.T) {
+	for body, want := range map[string]string{`{"name":null}`: "null", `{}`: "absent", `{"name":1}`: "1"} {
+		g, matcher, shown := gomega.NewWithT(t), HaveField("name", EqualJSON("a")), answered(spec.GetPlacementTest, 200, body)
+		g.Expect(matcher.Match(shown)).To(gomega.BeFalse())
+		g.Expect(verdictOf(matcher, shown, "").Findings[0].Actual).To(gomega.Equal(want))
+	}
+}
+
 // Each matcher matches what it should, says where it does not, and says when
 // nothing puts it to the test.
 func TestMatchers(t *testing.T) {

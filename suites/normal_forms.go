@@ -15,7 +15,7 @@ func Keep(field string, sent any) types.GomegaMatcher {
 	kept := gomega.Satisfy(func(shown any) bool { return fits(EqualJSON(normal(sent)), normal(shown)) })
 	switch text := clipJSON(normal(sent)); text {
 	case `""`, "[]", "{}":
-		return Be(text+" or absent", gomega.Or(kept, BeAbsent()))
+		return Be(text+", null or absent", gomega.Or(kept, BeAbsent()))
 	}
 	return Be(clipJSON(sent), kept)
 }

@@ -31,7 +31,7 @@ func changedLasting(r Response, pointer string, before, now map[string]any) []Fi
 	var found []Finding
 	for _, field := range lasting[resource] {
 		if value := before[field]; value != nil && !schemas.Agree(normalize(value), normalize(now[field])) {
-			found = append(found, Finding{r, pointer + "/" + field, "as before the change: " + clipJSON(value), describe(now[field])})
+			found = append(found, Finding{r, pointer + "/" + field, "as before the change: " + clipJSON(value), schemas.Member(now, field, describe)})
 		}
 	}
 	return found

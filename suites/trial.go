@@ -17,6 +17,7 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
@@ -316,6 +317,11 @@ func (api *API) FilteredBy(list Call, q oracle.Query) Call {
 		list = list.WithQuery("limit", strconv.Itoa(q.Sizes[0]))
 	}
 	return list
+}
+
+// RenderedMember returns a member of a JSON object as people read it, bounded.
+func RenderedMember(row map[string]any, name string) string {
+	return shorten(schemas.Member(row, name, describe))
 }
 
 // Rendered returns a JSON value as people read it, bounded.

@@ -23,6 +23,7 @@ import (
 type selftestFlags struct {
 	runFlags
 	sample   int
+	causes   bool
 	together int
 	parallel int
 	faults   []string
@@ -45,7 +46,8 @@ another requirement, or if no defect proves a requirement × operation. With
 With --target or --target-profile the faults wrap your own conforming server.`,
 		Example: `  outreach-conformance selftest
   outreach-conformance selftest --sample 200 --seed 7
-  outreach-conformance selftest --fault 'PAGE-*'`,
+  outreach-conformance selftest --fault 'PAGE-*'
+  outreach-conformance selftest --causes --sample 150`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -57,6 +59,7 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 		f.registerOperations(flags)
 		flags.StringSliceVar(&f.faults, "fault", nil, "defects and quirks to try, by id or requirement, e.g. 'PAGE-*' (default: all)")
 		flags.IntVar(&f.sample, "sample", 0, "number of defects to draw; 0 tries all")
+		flags.BoolVar(&f.causes, "causes", false, "judge each defect by all specs, without quirks, and count the probable causes of what fails")
 		flags.IntVar(&f.together, "quirks-together", 4, "quirks that a target has at the same time; 1 tries each by itself")
 		registerSeed(flags, &f.seed, 1, "the sample and the groups of quirks")
 	})
@@ -88,7 +91,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
-	m, err := selftest.Run(ctx, selftest.Options{Source: source, Short: f.short(), Workers: f.parallel, Seed: f.seed, Sample: f.sample,
+	m, err := selftest.Run(ctx, selftest.Options{Source: source, Short: f.short(), Workers: f.parallel, Seed: f.seed, Sample: f.sample, Causes: f.causes,
 		Together: f.together, Faults: f.faults, Selection: selection, Start: progress.Start, Done: progress.Done})
 	progress.Stop()
 	if err := testEnded(ctx, err); err != nil {
@@ -156,6 +159,9 @@ func (f selftestFlags) reportMatrix(m selftest.Matrix, stdout io.Writer) error {
 		_, _ = fmt.Fprintf(stdout, "  … and %d more in %s\n", more, filepath.Join(f.output, matrixMarkdown))
 	}
 	_, _ = fmt.Fprintf(stdout, "\n%s\n", m.Figures())
+	if causes := m.CauseFigures(); causes != "" {
+		_, _ = fmt.Fprintln(stdout, causes)
+	}
 	switch {
 	case failed != nil:
 		return exitError{exitCannotTell, fmt.Errorf("write the matrix: %w", failed)}

@@ -48,9 +48,7 @@ func (l *Ledger) Add(other *Ledger) {
 		}
 		l.total += from.count
 		e.count += from.count
-		for _, v := range from.examples.shown {
-			e.examples.add(v, asIs)
-		}
+		e.examples.merge(from.examples)
 		e.troubled, e.lost = e.troubled || from.troubled, e.lost || from.lost
 		for of, n := range from.followed {
 			e.follow(of, n)
@@ -79,14 +77,15 @@ type wireEvidence struct {
 }
 
 type wireEntry struct {
-	Assessments int                 `json:"assessments,omitempty"`
-	Refusals    map[int]int         `json:"refusals,omitempty"`
-	Missing     []string            `json:"missing,omitempty"`
-	Violations  []reports.Violation `json:"violations,omitempty"`
-	Count       int                 `json:"count,omitempty"`
-	Troubled    bool                `json:"troubled,omitempty"`
-	Lost        bool                `json:"lost,omitempty"`
-	Followed    map[string]int      `json:"followed,omitempty"` // by pair
+	Assessments int            `json:"assessments,omitempty"`
+	Refusals    map[int]int    `json:"refusals,omitempty"`
+	Missing     []string       `json:"missing,omitempty"`
+	Examples    []example      `json:"examples,omitempty"`
+	Kinds       map[string]int `json:"kinds,omitempty"`
+	Count       int            `json:"count,omitempty"`
+	Troubled    bool           `json:"troubled,omitempty"`
+	Lost        bool           `json:"lost,omitempty"`
+	Followed    map[string]int `json:"followed,omitempty"` // by pair
 }
 
 // MarshalJSON writes the evidence.
@@ -100,7 +99,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 		for of, n := range e.followed {
 			followed[wirePair(of)] = n
 		}
-		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.examples.shown, e.count, e.troubled, e.lost, followed}
+		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.examples.shown, e.examples.seen, e.count, e.troubled, e.lost, followed}
 	}
 	for operation, statuses := range l.answered {
 		wire.Answered[operation] = slices.Sorted(maps.Keys(statuses))
@@ -123,9 +122,7 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 			return err
 		}
 		l.entries[p] = &entry{assessments: e.Assessments, refusals: e.Refusals, missing: e.Missing, count: e.Count, troubled: e.Troubled, lost: e.Lost}
-		for _, v := range e.Violations {
-			l.entries[p].examples.add(v, asIs)
-		}
+		l.entries[p].examples.merge(examples{e.Examples, e.Kinds})
 		for name, n := range e.Followed {
 			of, err := pairOf(name)
 			if err != nil {

@@ -1,60 +1,66 @@
 package judge
 
 import (
-	"regexp"
+	"maps"
 	"slices"
 
 	"outreach.example/conformance/reports"
 )
 
-// examples are at most maxViolations violations of a pair. Those that differ in form
-// come first, in the order in which they came, then the copies. So a page that shows two
-// examples shows two kinds of them, if there are.
+// examples are the first violation of each kind that a pair has, in the order in which the
+// kinds came. There are at most maxViolations of them.
 type examples struct {
-	shown     []reports.Violation
-	forms     []string // of the shown
-	different int      // number of forms
+	shown []example
+	seen  map[string]int // violations by kind: maxKinds kinds at most
 }
 
-// place returns where the violation belongs among the shown; false if nowhere.
-func (e *examples) place(v reports.Violation) (at int, kind string, fits bool) {
-	if e.different == maxViolations {
-		return 0, "", false
-	}
-	kind = form(v)
-	if slices.Contains(e.forms[:e.different], kind) {
-		return len(e.shown), kind, len(e.shown) < maxViolations
-	}
-	return e.different, kind, true
+type example struct {
+	Kind      string            `json:"kind"`
+	Violation reports.Violation `json:"violation"`
 }
 
-// add shows the violation if it fits. It formats only what it shows.
-func (e *examples) add(v reports.Violation, format func(reports.Violation) reports.Violation) (shown bool) {
-	at, kind, fits := e.place(v)
-	if !fits {
+// maxKinds is how many kinds of violations of one pair are counted apart.
+const maxKinds = 50
+
+// count counts violations of the kind.
+func (e *examples) count(kind string, n int) {
+	if e.seen == nil {
+		e.seen = map[string]int{}
+	}
+	if e.seen[kind] > 0 || len(e.seen) < maxKinds {
+		e.seen[kind] += n
+	}
+}
+
+// add shows the violation if it is the first of its kind and fits. It formats only what it
+// shows.
+func (e *examples) add(kind string, v reports.Violation, format func(reports.Violation) reports.Violation) (shown bool) {
+	if len(e.shown) == maxViolations || slices.ContainsFunc(e.shown, func(known example) bool { return known.Kind == kind }) {
 		return false
 	}
-	if at == e.different && !slices.Contains(e.forms[:e.different], kind) {
-		e.different++
-	}
-	e.shown, e.forms = slices.Insert(e.shown, at, format(v)), slices.Insert(e.forms, at, kind)
-	n := min(len(e.shown), maxViolations)
-	e.shown, e.forms = e.shown[:n:n], e.forms[:n:n]
+	e.shown = append(e.shown, example{kind, format(v)})
 	return true
+}
+
+// merge adds the examples of others, and counts their violations.
+func (e *examples) merge(other examples) {
+	for _, x := range other.shown {
+		e.add(x.Kind, x.Violation, asIs)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(other.seen)) {
+		e.count(kind, other.seen[kind])
+	}
+}
+
+// violations returns the examples with the number of violations of their kinds.
+func (e *examples) violations() []reports.Violation {
+	var all []reports.Violation
+	for _, x := range e.shown {
+		x.Violation.Count = e.seen[x.Kind]
+		all = append(all, x.Violation)
+	}
+	return all
 }
 
 // asIs is the format of a violation that is formatted already.
 func asIs(v reports.Violation) reports.Violation { return v }
-
-// numbered is a word with a digit: an id, a number, a time or a generated name.
-var numbered = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
-
-// form returns what violations of one kind have in common: place, expected and actual
-// without their ids, numbers and array indices. A status is part of the form.
-func form(v reports.Violation) string {
-	status := ""
-	if v.Pointer == "status" {
-		status = v.Actual[:min(len(v.Actual), 3)]
-	}
-	return status + "\n" + numbered.ReplaceAllString(v.Pointer+"\n"+v.Expected+"\n"+v.Actual, "#")
-}

@@ -11,8 +11,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// maxViolations is how many violations of one pair the results show in full.
-// All are counted.
+// maxViolations is how many violations of one pair the results show in full, each of
+// another kind. All are counted.
 const maxViolations = 5
 
 // Bounds of what a target can make a run keep.
@@ -191,18 +191,20 @@ func (l *Ledger) ViolatedAs(p spec.Pair, v reports.Violation, format func(report
 	r, _ := spec.FindRequirement(p.Requirement)
 	v.Statement, v.Section = r.Statement, r.Section
 	v.Pointer, v.Expected, v.Actual = Short(v.Pointer), Short(v.Expected), Short(v.Actual)
-	if l.beside != nil && !l.beside.wants(p, v) && e.count > 1 {
+	kind := v.Kind()
+	e.examples.count(kind, max(1, v.Count))
+	if l.beside != nil && !l.beside.wants(p, kind) && e.count > 1 {
 		return false
 	}
-	return e.examples.add(v, format)
+	return e.examples.add(kind, v, format)
 }
 
-// wants reports whether the results of all specs would show the violation, and counts it
-// as shown.
-func (l *Ledger) wants(p spec.Pair, v reports.Violation) bool {
+// wants reports whether the results of all specs would show a violation of the kind, and
+// takes it as shown.
+func (l *Ledger) wants(p spec.Pair, kind string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.at(p).examples.add(v, func(reports.Violation) reports.Violation { return reports.Violation{} })
+	return l.at(p).examples.add(kind, reports.Violation{}, asIs)
 }
 
 // ViolatedAgain counts n more violations of the pair without their details.
@@ -358,7 +360,7 @@ func (l *Ledger) check(p spec.Pair, e *entry) reports.Check {
 		Requirement: p.Requirement, Operation: p.Operation,
 		Group: string(r.Group), Level: string(r.Level),
 		Outcome: e.outcome(assessments), Assessments: assessments,
-		Violations: slices.Clone(e.examples.shown), ViolationCount: e.count,
+		Violations: e.examples.violations(), ViolationCount: e.count,
 	}
 	if check.Outcome == reports.Fail {
 		check.Consequences = e.consequences()

@@ -104,7 +104,7 @@ func (s *examiner) nextRetry(i int, row map[string]any) {
 	const expected = "the time of the next attempt (will_retry is true)"
 	value, present := row["timestamp_next_retry"]
 	if !present || value == nil {
-		s.find("EVENT-NEXT-RETRY", s.op.RowPointer(i)+"/timestamp_next_retry", expected, "absent or null")
+		s.find("EVENT-NEXT-RETRY", s.op.RowPointer(i)+"/timestamp_next_retry", expected, schemas.Member(row, "timestamp_next_retry", schemas.RenderID))
 		return
 	}
 	next, ok := moment(value)

@@ -309,9 +309,9 @@ func (c *comparison) row(page int, pointer string, row paging.Row, doubt bool) {
 		switch value, shown := whole.Value[field]; {
 		case apart[field]:
 		case shown:
-			c.find(spec.ListSameValues, page, pointer+"/"+field, "the value that the whole list shows: "+show(value), shownField(row.Value, field))
+			c.find(spec.ListSameValues, page, pointer+"/"+field, "the value that the whole list shows: "+show(value), schemas.Member(row.Value, field, show))
 		default:
-			c.find(spec.ListSameValues, page, pointer+"/"+field, "absent or null, as in the whole list", shownField(row.Value, field))
+			c.find(spec.ListSameValues, page, pointer+"/"+field, "absent or null, as in the whole list", schemas.Member(row.Value, field, show))
 		}
 	}
 }
@@ -334,14 +334,6 @@ func differing(resource string, before, now map[string]any) []string {
 	return slices.Sorted(maps.Keys(fields))
 }
 
-// shownField shows the field of the row, or says that it is absent.
-func shownField(row map[string]any, field string) string {
-	if value, shown := row[field]; shown {
-		return show(value)
-	}
-	return "absent"
-}
-
 // parts compares the parts of the row that flags leave out. It returns the fields whose
 // values need no comparison.
 func (c *comparison) parts(page int, pointer string, row, whole map[string]any) map[string]bool {
@@ -357,7 +349,7 @@ func (c *comparison) parts(page int, pointer string, row, whole map[string]any) 
 			}
 		case shown != (whole[field] != nil):
 			apart[field] = true
-			c.find(part.Requirement("DEFAULT"), page, pointer+"/"+field, "shown just as without any parameter", show(row[field]))
+			c.find(part.Requirement("DEFAULT"), page, pointer+"/"+field, "shown just as without any parameter", schemas.Member(row, field, show))
 		}
 	}
 	return apart

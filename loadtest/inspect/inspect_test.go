@@ -197,7 +197,7 @@ func TestViolationsAreCounted(t *testing.T) {
 	g.Expect(c.ViolationCount).To(Equal(24))
 	g.Expect(c.Assessments).To(Equal(24))
 	g.Expect(r.Violations()).To(Equal(24))
-	g.Expect(c.Violations).To(HaveLen(5))
+	g.Expect(c.Violations).To(HaveLen(1))
 	for _, v := range c.Violations {
 		g.Expect(v.Actual).To(ContainSubstring("oops"))
 		g.Expect(v.Curl).NotTo(BeEmpty())

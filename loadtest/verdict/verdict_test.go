@@ -132,8 +132,8 @@ func TestFindingsOfSharesAddUp(t *testing.T) {
 		s.Coverage = &load.Coverage{Answers: 500, Checked: 300, Memo: 100, Dropped: 60, LeftOut: 40}
 		return s
 	}
-	example := reports.Violation{Expected: "200", Actual: "500"}
-	o := judgedOf(t, nil, seen(0, 400, 7, example, example), seen(1, 400, 0))
+	example, other := reports.Violation{Expected: "200", Actual: "500"}, reports.Violation{Pointer: "/items", Expected: "items"}
+	o := judgedOf(t, nil, seen(0, 400, 7, example, other), seen(1, 400, 0))
 	if o.Verdict != reports.Failed || len(o.Reasons) != 1 || !strings.Contains(o.Reasons[0], "a requirement was violated under load: STATUS-200 on lead-lists.list (7 times)") {
 		t.Errorf("%s: %q", o.Verdict, o.Reasons)
 	}

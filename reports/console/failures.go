@@ -12,10 +12,10 @@ import (
 // Limits of the list of failures, unless Verbose is set.
 const (
 	maxCauses     = 15
-	maxWhole      = 5 // causes that are not shown in brief
-	maxNamed      = 6 // names, in brief
-	maxOperations = 3 // operations of one requirement in full that look different
-	maxViolations = 2 // violations of one requirement × operation
+	maxWhole      = 5   // causes that are not shown in brief
+	maxFailed     = 100 // failed checks whose causes are not shown in brief
+	maxNamed      = 6   // names, in brief
+	maxOperations = 3   // operations of one requirement in full that look different
 )
 
 // failures shows the failed checks: by cause, or all of them by requirement.
@@ -34,23 +34,23 @@ func (p *page) failures(r reports.Results, causes []reports.Cause) {
 		if i > 0 {
 			p.line()
 		}
-		p.failure(group, maxOperations, maxViolations, false)
+		p.failure(group, false)
 	}
 }
 
-// causes shows the failed checks by their probable cause, the most basic first.
+// causes shows the failed checks by their probable cause, the most specific first.
 func (p *page) causes(r reports.Results, causes []reports.Cause) {
 	if len(causes) == 0 {
 		return
 	}
 	p.heading("FAILURES", plural(reports.Count(r.Checks).Fail, "check", "checks")+" with "+
-		plural(len(causes), "probable cause", "probable causes")+", the most basic first")
+		plural(len(causes), "probable cause", "probable causes")+", the most specific first")
 	shown := min(len(causes), maxCauses)
 	for i, cause := range causes[:shown] {
 		if i > 0 {
 			p.line()
 		}
-		p.cause(cause, len(causes) > maxWhole)
+		p.cause(cause, len(causes) > maxWhole || isMany(r))
 	}
 	if left := causes[shown:]; len(left) > 0 {
 		checks := 0
@@ -63,25 +63,19 @@ func (p *page) causes(r reports.Results, causes []reports.Cause) {
 	}
 }
 
-// cause shows the first failed requirement of the cause, another one if it looks
-// different, and names the others. In brief it shows one example and the first names.
+// isMany reports whether the causes of the failures have too many members to name.
+func isMany(r reports.Results) bool { return reports.Count(r.Checks).Fail > maxFailed }
+
+// cause shows the first failed requirement of the cause, and names the others. In brief it
+// shows one example and the first names.
 func (p *page) cause(cause reports.Cause, brief bool) {
-	operations, violations := maxOperations, maxViolations
-	if brief {
-		operations, violations = 1, 1
-	}
 	groups := cause.Requirements()
 	if groups[0][0].Requirement == string(spec.Served) {
 		p.missingOperations(cause.Checks)
 		return
 	}
-	p.failure(groups[0], operations, violations, brief)
+	p.failure(groups[0], brief)
 	groups = groups[1:]
-	if len(groups) > 0 && !brief && !looksLike(groups[0][0], cause.Checks[0]) {
-		p.line()
-		p.failure(groups[0], 1, 1, brief)
-		groups = groups[1:]
-	}
 	var names []string
 	for _, group := range groups {
 		name := reports.Printable(group[0].Requirement)
@@ -130,7 +124,7 @@ func looksLike(a, b reports.Check) bool {
 	if len(a.Violations) == 0 || len(b.Violations) == 0 {
 		return len(a.Violations) == len(b.Violations)
 	}
-	return a.Violations[0].LooksLike(b.Violations[0])
+	return a.Violations[0].Kind() == b.Violations[0].Kind()
 }
 
 // failuresByRequirement groups the failed checks, in the catalogue's order.
@@ -161,20 +155,19 @@ func failuresByRequirement(checks []reports.Check) [][]reports.Check {
 	return groups
 }
 
-// failure shows a failed requirement. Operations and violations are the maximum
-// numbers of operations in full and of violations in each. In brief it names only the
-// first of the other operations.
-func (p *page) failure(checks []reports.Check, operations, violations int, brief bool) {
+// failure shows a failed requirement, with some operations in full. In brief it shows one
+// kind of violation on one operation, and names only the first of the others.
+func (p *page) failure(checks []reports.Check, brief bool) {
 	first := checks[0]
 	p.line(p.paint.alarm("✗ " + reports.Printable(first.Requirement)))
 	if len(first.Violations) > 0 {
 		p.paragraph(2, reports.Printable(first.Violations[0].Statement))
 		p.line("  ", p.paint.dim(cut(reports.Printable(first.Level)+" · "+reports.Printable(first.Violations[0].Section), p.width-2)))
 	}
-	shown, rest := p.examples(checks, operations)
+	shown, rest := p.examples(checks, brief)
 	for _, c := range shown {
 		p.line()
-		p.failedOperation(c, violations)
+		p.failedOperation(c, brief)
 	}
 	if len(rest) > 0 {
 		p.line()
@@ -184,9 +177,13 @@ func (p *page) failure(checks []reports.Check, operations, violations int, brief
 
 // examples returns the checks to show in full, each of which looks different, and the
 // others.
-func (p *page) examples(checks []reports.Check, most int) (shown, rest []reports.Check) {
+func (p *page) examples(checks []reports.Check, brief bool) (shown, rest []reports.Check) {
 	if p.Verbose {
 		return checks, nil
+	}
+	most := maxOperations
+	if brief {
+		most = 1
 	}
 	for _, c := range checks {
 		known := func(other reports.Check) bool { return looksLike(c, other) }
@@ -207,21 +204,28 @@ func namesOf(names []string, brief bool) string {
 	return list(names)
 }
 
-func (p *page) failedOperation(c reports.Check, violations int) {
+// failedOperation shows the kinds of violations of a check, or in brief the first of them.
+func (p *page) failedOperation(c reports.Check, brief bool) {
 	p.paragraph(2, p.paint.bold(reports.Printable(c.Operation))+"  "+
 		p.paint.dim("seen "+plural(c.ViolationCount, "time", "times")+" in "+plural(c.Assessments, "assessment", "assessments")))
 	if len(c.Consequences) > 0 {
 		p.consequences(c.Consequences)
 	}
-	shown := p.limit(len(c.Violations), violations)
-	for i, v := range c.Violations[:shown] {
+	for i, v := range c.Violations {
+		if i > 0 && brief {
+			p.line("    ", p.paint.dim(p.more(len(c.Violations)-1, "of other kinds")))
+			return
+		}
 		if i > 0 {
 			p.line()
 		}
 		p.violation(v)
+		if len(c.Violations) > 1 && v.Count > 0 {
+			p.entry(4, 10, "seen", plural(v.Count, "time", "times"))
+		}
 	}
-	if left := c.ViolationCount - shown; left > 0 {
-		p.line("    ", p.paint.dim(p.more(left, "")))
+	if left := c.Unlisted(); left > 0 && len(c.Violations) > 1 {
+		p.line("    ", p.paint.dim("… and "+number(left)+" more, only counted"))
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 
 // Summary writes a summary of r: the target, a table of outcomes, each failure with a
 // command that reproduces it, missing inputs, observations and, last, the verdict.
-// Failures stand under their probable causes. Of a target with many causes it writes a
-// digest.
+// Failures stand under their probable causes. Of a target with many causes, or many failures, it writes
+// a digest.
 func Summary(w io.Writer, r reports.Results, o Options) error {
 	p := newPage(o)
 	if o.Quiet {
@@ -22,7 +22,7 @@ func Summary(w io.Writer, r reports.Results, o Options) error {
 		return err
 	}
 	p.header(r)
-	if causes := reports.Causes(r.Checks); len(causes) > maxCauses && !o.Verbose {
+	if causes := reports.Causes(r.Checks); (len(causes) > maxCauses || isMany(r)) && !o.Verbose {
 		p.digest(r, causes)
 	} else {
 		p.table(r)

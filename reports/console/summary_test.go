@@ -56,7 +56,7 @@ func broken() reports.Results {
 		if i%3 != 0 && c.Outcome == reports.Pass {
 			c.Outcome, c.ViolationCount = reports.Fail, 7
 			c.Violations = []reports.Violation{{Statement: "What is asked for is there.", Section: "Endpoints", Pointer: "status",
-				Expected: "200", Actual: "500 Internal Server Error", Curl: `curl -i "$OUTREACH_URL/api/v2/lead-lists"`}}
+				Expected: "200", Actual: "500 in " + spelled(c.Requirement), Curl: `curl -i "$OUTREACH_URL/api/v2/lead-lists"`}}
 		}
 	}
 	for i := range 40 {
@@ -64,6 +64,16 @@ func broken() reports.Results {
 			reports.Trouble{Where: "spec", What: fmt.Sprintf("the connection %d was closed", i)})
 	}
 	return r
+}
+
+// spelled writes letters for digits: refusals that differ in numbers alone have one cause.
+func spelled(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r - '0' + 'a'
+		}
+		return r
+	}, text)
 }
 
 // A missing operation is one line.
@@ -88,7 +98,7 @@ func TestDigest(t *testing.T) {
 		_, failures, found := strings.Cut(page, "FAILURES")
 		g.Expect(found).To(BeTrue())
 		g.Expect(strings.Count(failures, "\n✗ ")).To(Equal(15+1), "causes, and the verdict")
-		g.Expect(strings.Index(failures, "✗ SHAPE-FIELD")).To(BeNumerically("<", strings.Index(failures, "✗ PAGE-WALK")), "the more basic first")
+		g.Expect(strings.Index(failures, "✗ ERROR-BODY-02")).To(BeNumerically("~", 0, strings.Index(failures, "✗ SHAPE-FIELD")), "the most common first")
 		causes := reports.Causes(broken().Checks)
 		g.Expect(strings.Join(strings.Fields(failures), " ")).To(ContainSubstring(fmt.Sprintf("… and %d more causes with", len(causes)-15)))
 	}

@@ -89,16 +89,14 @@ func explained(failed []reports.Check) string {
 	return strings.Join(lines, "\n")
 }
 
-// example returns the lines of the first violation of a check.
+// example returns the lines of each kind of violation of a check.
 func example(c reports.Check) []string {
 	lines := []string{"on        " + reports.Printable(c.Operation)}
-	if len(c.Violations) == 0 {
-		return lines
-	}
-	v := c.Violations[0]
-	lines = append(lines, "at        "+v.Place(), "expected  "+markdown.Short(v.Expected), "actual    "+markdown.Short(v.Actual))
-	if v.Curl != "" {
-		lines = append(lines, "repeat    "+reports.Printable(v.Curl))
+	for _, v := range c.Violations {
+		lines = append(lines, "at        "+v.Place(), "expected  "+markdown.Short(v.Expected), "actual    "+markdown.Short(v.Actual))
+		if v.Curl != "" {
+			lines = append(lines, "repeat    "+reports.Printable(v.Curl))
+		}
 	}
 	return lines
 }

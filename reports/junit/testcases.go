@@ -155,8 +155,8 @@ func violations(c reports.Check) string {
 	for _, v := range c.Violations {
 		b.WriteString(violation(v))
 	}
-	if more := c.ViolationCount - len(c.Violations); more > 0 {
-		fmt.Fprintf(&b, "\n\nand %d more", more)
+	if more := c.Unlisted(); more > 0 {
+		fmt.Fprintf(&b, "\n\nand %d more, only counted", more)
 	}
 	return b.String()
 }
@@ -166,6 +166,9 @@ func violation(v reports.Violation) string {
 	fmt.Fprintf(&b, "\n\nat        %s", v.Place())
 	fmt.Fprintf(&b, "\nexpected  %s", reports.Printable(v.Expected))
 	fmt.Fprintf(&b, "\nactual    %s", reports.Printable(v.Actual))
+	if v.Count > 0 {
+		fmt.Fprintf(&b, "\nseen      %d times", v.Count)
+	}
 	if v.Spec != "" {
 		fmt.Fprintf(&b, "\nseen by   %s", reports.Printable(v.Spec))
 	}

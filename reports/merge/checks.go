@@ -57,8 +57,14 @@ func join(a, b reports.Check) reports.Check {
 	joined.Assessments = a.Assessments + b.Assessments
 	joined.Seconds = a.Seconds + b.Seconds
 	joined.ViolationCount = a.ViolationCount + b.ViolationCount
-	joined.Violations = slices.Concat(a.Violations, b.Violations)
-	joined.Violations = joined.Violations[:min(len(joined.Violations), maxViolations)]
+	joined.Violations = slices.Clone(a.Violations)
+	for _, v := range b.Violations {
+		if i := slices.IndexFunc(joined.Violations, func(known reports.Violation) bool { return known.Kind() == v.Kind() }); i >= 0 {
+			joined.Violations[i].Count += v.Count
+		} else if len(joined.Violations) < maxViolations {
+			joined.Violations = append(joined.Violations, v)
+		}
+	}
 	joined.Consequences = joinConsequences(a.Consequences, b.Consequences)
 	joined.Specs = distinct(a.Specs, b.Specs)
 	joined.Missing = nil

@@ -73,10 +73,10 @@ func (m *machine) add(call suites.Call, sent map[string]any, fields suites.NewTe
 func (m *machine) shows(t *test, r suites.Response, at string, row map[string]any) {
 	compare := func(id spec.ID, operation, field, expected string, matcher types.GomegaMatcher) {
 		fits, err := matcher.Match(row[field])
-		m.verify(err == nil && fits, id, operation, r, at+"/"+field, expected, suites.Rendered(row[field]))
+		m.verify(err == nil && fits, id, operation, r, at+"/"+field, expected, suites.RenderedMember(row, field))
 	}
 	for _, field := range slices.Sorted(maps.Keys(t.sent)) {
-		compare(spec.StateCreate(field), r.Call.Operation.ID, field, suites.Rendered(t.sent[field]), suites.Keep(field, t.sent[field]))
+		compare(spec.StateCreate(field), r.Call.Operation.ID, field, suites.RenderedMember(t.sent, field), suites.Keep(field, t.sent[field]))
 	}
 	if field := t.fields.ReadOnly; field != "" {
 		compare(spec.StateReadOnly(field), spec.CreatePlacementTest, field, "the server's own value", suites.DifferFromJSON(t.made.SentField(field)))

@@ -29,6 +29,8 @@ type Kill struct {
 	Fate   Fate
 	// Also lists the other pairs that the specs found broken.
 	Also []spec.Pair
+	// Causes are the probable causes of all that was found broken, if they are counted.
+	Causes []reports.Cause
 	// Outcome is that of the defect's own pair, Detail what is known of it.
 	Outcome reports.Outcome
 	Detail  string
@@ -41,28 +43,40 @@ func (k Kill) Sharp() bool { return k.Fate == Killed && len(k.Also) == 0 }
 // be too slow to exceed a rate limit.
 const attempts = 3
 
-// try runs the specs that judge the defect's requirement on its operation: on a subject
-// that takes less time, if there is one, and on a whole one unless that shows the defect.
+// try runs the specs that judge the defect's requirement on its operation, or all specs to
+// count causes. It does so on a subject that takes less time, if there is one, and on a
+// whole one unless that shows the defect.
 func (o Options) try(ctx context.Context, rules *judge.Rules, d faults.Defect) (Kill, error) {
 	if o.Short != nil {
-		if kill, err := tryOnce(ctx, o.Short, rules, o.Seed, d); err != nil || kill.Fate == Killed {
+		if kill, err := o.tryOnce(ctx, o.Short, rules, d); err != nil || kill.Fate == Killed {
 			return kill, err
 		}
 	}
 	for attempt := 1; ; attempt++ {
-		kill, err := tryOnce(ctx, o.Source, rules, o.Seed, d)
+		kill, err := o.tryOnce(ctx, o.Source, rules, d)
 		if err != nil || kill.Outcome != reports.NotAssessed || attempt == attempts {
 			return kill, err
 		}
 	}
 }
 
-func tryOnce(ctx context.Context, source Source, rules *judge.Rules, seed uint64, d faults.Defect) (Kill, error) {
-	result, err := examine(ctx, source, rules, seed, suites.Judging(d.Breaks), d.Apply)
+func (o Options) tryOnce(ctx context.Context, source Source, rules *judge.Rules, d faults.Defect) (Kill, error) {
+	plan := suites.Judging(d.Breaks)
+	if o.Causes {
+		pairs, err := o.Selection.Pairs()
+		if err != nil {
+			return Kill{}, err
+		}
+		plan = o.Selection.Plan(pairs)
+	}
+	result, err := examine(ctx, source, rules, o.Seed, plan, d.Apply)
 	if err != nil {
 		return Kill{}, fmt.Errorf("defect %s: %w", d.ID, err)
 	}
 	kill := Kill{Defect: d, Fate: Survived, Outcome: result.checks[d.Breaks].Outcome}
+	if o.Causes {
+		kill.Causes = result.causes
+	}
 	for pair, check := range result.checks {
 		if check.Outcome == reports.Fail && pair != d.Breaks {
 			kill.Also = append(kill.Also, pair)

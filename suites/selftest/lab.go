@@ -101,6 +101,7 @@ const address = "http://subject.invalid"
 // judged is what the suites made of one subject.
 type judged struct {
 	checks   map[spec.Pair]reports.Check
+	causes   []reports.Cause
 	troubles []reports.Trouble
 }
 
@@ -145,7 +146,9 @@ func (s subject) judge(ctx context.Context, base string, transport http.RoundTri
 	if n := env.Unjudged(); n != 0 {
 		result.troubles = append(result.troubles, reports.Trouble{Where: "the suites", What: fmt.Sprintf("responses without a verdict: %d", n)})
 	}
-	for _, c := range ledger.Checks() {
+	checks := ledger.Checks()
+	result.causes = reports.Causes(checks)
+	for _, c := range checks {
 		result.checks[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = c
 	}
 	return result, nil

@@ -49,6 +49,7 @@ type DefectFate struct {
 	Fate        Fate     `json:"fate"`
 	Also        []string `json:"also,omitempty"`   // other checks that failed
 	Detail      string   `json:"detail,omitempty"` // for all but the killed: what is known
+	Causes      []string `json:"causes,omitempty"` // the first check of each probable cause
 }
 
 // LegalResult is what the suites made of a target that conforms.
@@ -135,6 +136,25 @@ func (m Matrix) Figures() Figures {
 	return f
 }
 
+// CauseFigures sums up in one line how many probable causes a report shows of a defect.
+// It is empty if no defect was found.
+func (m Matrix) CauseFigures() string {
+	defects := slices.DeleteFunc(slices.Clone(m.Defects), func(d DefectFate) bool { return len(d.Causes) == 0 })
+	if len(defects) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(defects, func(a, b DefectFate) int { return len(a.Causes) - len(b.Causes) })
+	first := 0
+	for _, d := range defects {
+		if d.Causes[0] == pairName(spec.Pair{Requirement: d.Requirement, Operation: d.Operation}) {
+			first++
+		}
+	}
+	n, worst := len(defects), defects[len(defects)-1]
+	return fmt.Sprintf("causes for each defect: median %d, 95 %% ≤ %d, worst %d (%s); the broken check comes first for %d of %d",
+		len(defects[(n-1)/2].Causes), len(defects[(n*95+99)/100-1].Causes), len(worst.Causes), worst.ID, first, n)
+}
+
 // honest is the id of the run without any fault.
 const honest = "honest"
 
@@ -181,6 +201,9 @@ func (m Matrix) WriteJSON(path string) error {
 func (m Matrix) WriteMarkdown(path string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Kill matrix\n\n%s, seed %d.\n\n", m.Figures(), m.Seed)
+	if causes := m.CauseFigures(); causes != "" {
+		fmt.Fprintf(&b, "%s.\n\n", causes)
+	}
 	if problems := m.Problems(); len(problems) > 0 {
 		b.WriteString("## Problems\n\n")
 		for _, p := range problems {

@@ -30,6 +30,9 @@ type Options struct {
 	Seed    uint64 // draws the sample and the groups of quirks
 	// Sample is how many defects are drawn, with a share of the quirks; 0 tries all.
 	Sample int
+	// Causes has all specs judge each defect, and no quirk be tried. So the matrix counts the
+	// probable causes that a report shows of each defect.
+	Causes bool
 	// Together is how many quirks a target has at the same time, at most; 0 means one.
 	Together int
 	// Faults are patterns as in path.Match; only defects and quirks whose id or
@@ -60,7 +63,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 		return Matrix{}, err
 	}
 	m := Matrix{Version: MatrixVersion, Started: time.Now().UTC().Truncate(time.Millisecond), Seed: o.Seed,
-		Whole: o.Sample == 0 && len(o.Faults) == 0, Defects: make([]DefectFate, len(defects))}
+		Whole: o.Sample == 0 && len(o.Faults) == 0 && !o.Causes, Defects: make([]DefectFate, len(defects))}
 	results := make([][]LegalResult, len(legal))
 	if o.Start != nil {
 		o.Start(len(defects) + len(legal))
@@ -159,7 +162,7 @@ func (o Options) cases() ([]faults.Defect, []legalCase, error) {
 	defects := slices.DeleteFunc(faults.Defects(), func(d faults.Defect) bool {
 		return !o.wants(d.ID, d.Breaks.Requirement) || !o.Selection.Operation(d.Breaks.Operation)
 	})
-	quirks := slices.DeleteFunc(faults.Quirks(), func(q faults.Quirk) bool { return !o.wants(q.ID) })
+	quirks := slices.DeleteFunc(faults.Quirks(), func(q faults.Quirk) bool { return o.Causes || !o.wants(q.ID) })
 	if len(defects)+len(quirks) == 0 {
 		return nil, nil, fmt.Errorf("%w %q", ErrNothingTried, o.Faults)
 	}
@@ -205,6 +208,9 @@ func (k Kill) fate() DefectFate {
 		Doc: k.Defect.Doc, Fate: k.Fate}
 	for _, p := range k.Also {
 		f.Also = append(f.Also, pairName(p))
+	}
+	for _, c := range k.Causes {
+		f.Causes = append(f.Causes, pairName(spec.Pair{Requirement: c.Checks[0].Requirement, Operation: c.Checks[0].Operation}))
 	}
 	if k.Fate != Killed {
 		f.Detail = fmt.Sprintf("(%s) %s", k.Outcome, k.Detail)

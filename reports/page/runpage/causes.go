@@ -35,7 +35,8 @@ type cause struct {
 	Response    *message
 
 	Checks int
-	Others listOf[alike] // the other checks of the cause
+	Others listOf[alike] // what else was seen
+	Kinds  int           // of violations of the check that the example is from
 }
 
 // message is a request or a response.
@@ -46,11 +47,11 @@ type message struct {
 	Note    string // on the body
 }
 
-// alike is another check of a cause.
+// alike is a further kind of violation in a cause.
 type alike struct {
 	Requirement, Operation  string
-	Place, Expected, Actual string // of its first violation
-	Seen                    string
+	Place, Expected, Actual string
+	Count                   int // 0 if unknown
 }
 
 func causesOf(checks []reports.Check) causes {
@@ -88,6 +89,7 @@ func causeOf(c reports.Cause, anchor string, full bool) cause {
 		return one
 	}
 	one.Level, one.Section, one.Seen, one.Follows = short(check.Level, mostText), short(v.Section, mostText), seen(check), follows(check)
+	one.Kinds = len(check.Violations)
 	one.Place, one.Expected, one.Actual, one.Curl = placeOf(v), short(v.Expected, mostText), short(v.Actual, mostText), short(v.Curl, mostCommand)
 	if e := v.Exchange; e != nil {
 		one.Request = messageOf(e.Request, e.RequestBody)
@@ -130,28 +132,23 @@ func (c cause) texts() []string {
 	return all
 }
 
-// othersOf returns the checks of a cause but the one that is shown in full.
+// othersOf returns the violations of a cause but the one that is shown in full.
 func othersOf(c reports.Cause, space *room) listOf[alike] {
-	example, _ := c.Example()
+	of, example := c.Example()
 	var others listOf[alike]
 	for _, check := range c.Checks {
-		if check.Requirement == example.Requirement && check.Operation == example.Operation {
-			continue
+		for _, v := range check.Violations {
+			if check.Requirement == of.Requirement && check.Operation == of.Operation && v == example {
+				continue
+			}
+			one := alike{short(check.Requirement, mostText), short(check.Operation, mostText),
+				placeOf(v), short(v.Expected, mostText), short(v.Actual, mostText), v.Count}
+			if others.Left > 0 || !space.take(one.Requirement, one.Operation, one.Place, one.Expected, one.Actual) {
+				others.Left++
+				continue
+			}
+			others.Entries = append(others.Entries, one)
 		}
-		if others.Left > 0 {
-			others.Left++
-			continue
-		}
-		one := alike{Requirement: short(check.Requirement, mostText), Operation: short(check.Operation, mostText), Seen: seen(check)}
-		if len(check.Violations) > 0 {
-			v := check.Violations[0]
-			one.Place, one.Expected, one.Actual = placeOf(v), short(v.Expected, mostText), short(v.Actual, mostText)
-		}
-		if !space.take(one.Requirement, one.Operation, one.Place, one.Expected, one.Actual) {
-			others.Left++
-			continue
-		}
-		others.Entries = append(others.Entries, one)
 	}
 	return others
 }

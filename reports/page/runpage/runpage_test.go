@@ -162,7 +162,7 @@ func TestThePageSaysAll(t *testing.T) {
 		"Operations and groups of requirements", "inbox-placement-tests.list", "1 failed, 11 passed",
 		"Causes 21 failed checks with 4 probable causes",
 		"✗ ERROR-BODY-02 on", "The field statusCode of an error body equals the HTTP status of the response.", `in “Errors”`, "explains 17 failed checks",
-		"At /statusCode expected − 404 actual + \"404\", a string", "Repeat it curl -sS", "The other 16 checks of this cause",
+		"At /statusCode expected − 404 actual + \"404\", a string", "Repeat it curl -sS", "What else was seen (16)",
 		`"2026-03-01 \x1b[31m10:20\x1b[0m ]]> \u202e{{red}}\xff"`,
 		"✗ PAGE-WALK-04 on inbox-placement-tests.list", "seen 9× in 12 assessments",
 		"The exchange Request GET /api/v2/inbox-placement-tests?limit=100", "Authorization: Bearer $OUTREACH_KEY_MAIN", "Response 200 OK Content-Type: application/json", `{"items":[{"id":`,
