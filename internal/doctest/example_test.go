@@ -44,7 +44,7 @@ func TestGoExampleRuns_long(t *testing.T) {
 	run.Dir = dir
 	run.Env = testbed.Environment()
 	out, err := run.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "does not name its software") || !strings.Contains(string(out), "STATUS-200") {
+	if err != nil || !strings.Contains(string(out), "does not name its software") || !strings.Contains(string(out), "answers in the documented shape") {
 		t.Errorf("the example fails: %v\n%s", err, out)
 	}
 }
