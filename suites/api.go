@@ -150,6 +150,7 @@ func (api *API) DoAll(calls ...Call) []Response {
 			api.evidence.Answered(calls[i].Operation.ID, r.Status)
 		}
 		api.after(*r, begun[i])
+		api.showsOwn(*r)
 		if broken == nil && (r.Err != nil || r.Truncated || r.found.Err != nil) {
 			broken = r
 		}

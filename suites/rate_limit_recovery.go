@@ -207,11 +207,10 @@ func limitedDeletion(api *API, _ bool) Call {
 	create.noRetry = false
 	id := api.MustDo(create).ID()
 	get := api.limitedCall(spec.GetPlacementTest).WithID(id)
-	found := api.until("a created test in a get", get, Response.OK)
+	found := api.until("a created test in a get", get, Response.OK) // else the deletion would ask, and wait for the limit
 	if !found.OK() {
 		api.NotAssessed("%s from %s", found.shortfall(), spec.GetPlacementTest)
 	}
-	api.sandbox().Read(api.change(get), id, found.Row()) // else the deletion would ask, and wait for the limit
 	return api.limitedCall(spec.DeletePlacementTest).WithID(id)
 }
 
