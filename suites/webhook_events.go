@@ -23,8 +23,15 @@ func webhookEvents() {
 				if _, ok := api.Profile.FullKey(role); !ok && role != dataset.Main {
 					continue
 				}
-				first, second := api.ReadRows(api.As(role, spec.ListWebhookEvents)), api.ReadRows(api.As(role, spec.ListWebhookEvents))
-				for id, expected := range rulesOfDeliveries(first, second) {
+				list := api.As(role, spec.ListWebhookEvents)
+				var first Walk
+				var rules map[spec.ID]expectedOf
+				api.look(func() bool { // others may add a row, and remove it again
+					first = api.ReadRows(list)
+					rules = rulesOfDeliveries(first, api.ReadRows(list))
+					return hold(rules)
+				})
+				for id, expected := range rules {
 					api.For(id).Expect(expected.attempts).To(expected.matcher)
 				}
 				attemptsOf(first).observeAddresses(api)
@@ -48,6 +55,16 @@ func rulesOfDeliveries(first, second Walk) map[spec.ID]expectedOf {
 		spec.EventRetryTrue:  {earlier, SucceedLaterWhereItSaysSo(later)},
 		spec.EventRetryFalse: {later, NotDenyASuccessOf(earlier)},
 	}
+}
+
+// hold reports whether the attempts keep the rules.
+func hold(rules map[spec.ID]expectedOf) bool {
+	for _, expected := range rules {
+		if fits, err := expected.matcher.Match(expected.attempts); err != nil || !fits {
+			return false
+		}
+	}
+	return true
 }
 
 // attempt is one row of the list, its place, and what the rules look at.
