@@ -16,7 +16,6 @@ import (
 const (
 	mostPages = 4
 	mostSizes = 2
-	fewPages  = 22 // of a walk to the end: they are asked for one after another
 	// mostOthers is how many rows beside the first lend values to a filter.
 	mostOthers = 2
 )
