@@ -64,10 +64,26 @@ func (e engine) join(t *testing.T) {
 	t.Cleanup(func() {
 		leave(t)
 		if before == "" {
-			docker(t, "network", "rm", bridge)
+			removeBridge(t)
 		}
 	})
 	e.store(t, "config", swarmMark, "")
+}
+
+// removeBridge removes the bridge. The engine takes the endpoints of a swarm away only some time
+// after it has left the swarm.
+func removeBridge(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		out, err := exec.Command("docker", "network", "rm", bridge).CombinedOutput()
+		switch {
+		case err == nil:
+			return
+		case time.Now().After(deadline) || !strings.Contains(string(out), "active endpoints"):
+			t.Errorf("docker network rm: %v\n%s", err, out)
+			return
+		}
+	}
 }
 
 func leave(t *testing.T) {
