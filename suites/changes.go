@@ -60,8 +60,8 @@ func (api *API) namesAnother(r Response, why string) {
 		Finding{r, "/id", "the id of the test that was created", fmt.Sprintf("%s: %s", r.ID(), why)}, "")
 }
 
-// showsOwn tells the sandbox which tests a response shows: what shows the run's own mark need
-// not be read again before it is deleted.
+// showsOwn tells the sandbox which tests a response shows. A test that shows the run's mark
+// need not be read again before the run deletes it.
 func (api *API) showsOwn(r Response) {
 	if r.Call.Operation.Unsafe() || r.Call.Operation.Resource != "InboxPlacementTest" || !r.OK() {
 		return

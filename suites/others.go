@@ -117,7 +117,7 @@ func (api *API) expectOthersKept(id spec.ID, before, after Walk, again func() Wa
 }
 
 // staysSame reports whether the rows of lists stay as they are while the run leaves them
-// alone, for several times as long as a walk takes, and as the change took that is suspected.
+// alone. It looks several times, and for several times as long as the suspected change took.
 func (api *API) staysSame(change time.Duration, lists ...Call) bool {
 	const times, pause = 6, 20 * time.Millisecond
 	until := time.Now().Add(times * min(change, time.Second))

@@ -12,9 +12,9 @@ type sharedRead struct {
 	changes int64 // to the list, before it was read
 }
 
-// Shared returns the list as the run has last read it whole. It is read again if the run has
-// changed it since. Others may have changed it, too: a spec that finds a difference compares
-// with reads of its own. The spec ends if the list cannot be read whole.
+// Shared returns the list as the run read it last, whole. The run reads it again after a change
+// of its own. Others may have changed the list meanwhile, so a spec that finds a difference must
+// compare with reads of its own. The spec ends if the list cannot be read whole.
 func (api *API) Shared(list Call) Walk {
 	of, _ := api.reads.LoadOrStore(list.key.Name+" "+list.Operation.ID, &sharedRead{})
 	read := of.(*sharedRead)
@@ -29,7 +29,7 @@ func (api *API) Shared(list Call) Walk {
 		reader.chargeTheRest()
 		api.addOutside(reader)
 	}()
-	reader.kept = api.shared // until the run ends
+	reader.kept = api.shared // specs may use the rows until the run ends
 	read.walk, read.changes = reader.ReadRows(list), changes
 	return read.walk
 }

@@ -57,7 +57,7 @@ func rulesOfDeliveries(first, second Walk) map[spec.ID]expectedOf {
 	}
 }
 
-// hold reports whether the attempts keep the rules.
+// hold reports whether the attempts satisfy the rules.
 func hold(rules map[spec.ID]expectedOf) bool {
 	for _, expected := range rules {
 		if fits, err := expected.matcher.Match(expected.attempts); err != nil || !fits {

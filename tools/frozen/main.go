@@ -140,9 +140,10 @@ func (g *gate) list() (all []Fault, err error) {
 	return all, json.NewDecoder(response.Body).Decode(&all)
 }
 
-// flawed are quirks that the player does not always play as legal behaviour: others delete a
-// test before the player knows that the run has just created it, or the guest among the
-// attempts of a delivery does not count up. Such a quirk fails if it fails each of 3 times.
+// flawed are quirks that the player does not always play as legal behaviour. In rows-go, others
+// may delete a test before the player knows that the run created it. In rows-come-and-go, a
+// copy of an attempt joins the delivery with the same retry_count. The gate fails such a quirk
+// only if it fails 3 times.
 var flawed = []string{"lists/rows-go", "lists/rows-come-and-go"}
 
 // judge tries a defect on short lists, then on whole ones until it is caught; a quirk on whole
