@@ -11,6 +11,10 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // accounts judges moving accounts between workspaces. No operation lists
@@ -18,12 +22,12 @@ import (
 func accounts() {
 	Describe(spec.MoveAccounts, func() {
 		It("moves accounts there and back", Requires(spec.AccountsMoved), func(api *API) {
-			source, destination := api.subWorkspaces(dataset.Admin)
+			source, destination := api.SubWorkspaces(dataset.Admin)
 			movesThereAndBack(api, api.As(dataset.Admin, spec.MoveAccounts), source, destination)
 		})
 
 		It("refuses the key of a workspace that is no admin workspace", Requires(spec.AdminKey), func(api *API) {
-			source, destination := api.subWorkspaces(dataset.Admin)
+			source, destination := api.SubWorkspaces(dataset.Admin)
 			for _, key := range plainKeys(api, source, destination) {
 				if !expectNoMove(api, api.As(dataset.Admin, spec.MoveAccounts).WithKey(key), source, destination) {
 					return
@@ -32,7 +36,7 @@ func accounts() {
 		})
 
 		It("refuses workspaces that share no admin workspace", Requires(spec.AdminSame), func(api *API) {
-			source, _ := api.subWorkspaces(dataset.Admin)
+			source, _ := api.SubWorkspaces(dataset.Admin)
 			outsider := api.Workspace(dataset.Outsider)
 			if outsider.ID == "" {
 				api.NotAssessed("the entry workspaces.%s (a workspace with another admin workspace)", dataset.Outsider)
@@ -44,23 +48,23 @@ func accounts() {
 					return
 				}
 				if len(other.Accounts) > 0 {
-					intoOurs := api.Do(admin.WithBody(move(other, source, other.Accounts[0])).MustBeRefused())
+					intoOurs := api.Do(admin.WithBody(Move(other, source, other.Accounts[0])).MustBeRefused())
 					api.Expect(intoOurs).To(BeRefused())
 				}
 			}
 		})
 
 		It("does not move another admin workspace's accounts", Requires(spec.IsolationAccounts), func(api *API) {
-			source, destination := api.subWorkspaces(dataset.Admin)
+			source, destination := api.SubWorkspaces(dataset.Admin)
 			expectNoMove(api, api.As(dataset.OutsiderAdmin, spec.MoveAccounts), source, destination)
 		})
 
 		documentedShape(func(api *API) {
 			admin := api.As(dataset.Admin, spec.MoveAccounts)
-			source, destination := api.subWorkspaces(dataset.Admin)
+			source, destination := api.SubWorkspaces(dataset.Admin)
 			for _, emails := range [][]string{source.Accounts[:1], source.Accounts} {
-				api.moves(admin.WithBody(move(source, destination, emails...)))
-				api.moves(admin.WithBody(move(destination, source, emails...)))
+				moves(api, admin.WithBody(Move(source, destination, emails...)))
+				moves(api, admin.WithBody(Move(destination, source, emails...)))
 			}
 		})
 	})
@@ -75,9 +79,9 @@ const placeUnknown = "a refusal to move an account from where it is not: without
 func movesThereAndBack(api *API, admin Call, source, destination profile.Workspace) {
 	moved := 0
 	for _, emails := range [][]string{source.Accounts[:1], source.Accounts} {
-		api.moves(admin.WithBody(move(source, destination, emails...)))
+		moves(api, admin.WithBody(Move(source, destination, emails...)))
 		for _, email := range emails { // one by one: a move of several may have left some behind
-			back := api.untilMoved(admin.WithBody(move(destination, source, email)))
+			back := untilMoved(api, admin.WithBody(Move(destination, source, email)))
 			if !back.OK() {
 				api.Expect(back).To(BeServed())
 				return // a further move of it would not be valid
@@ -85,7 +89,7 @@ func movesThereAndBack(api *API, admin Call, source, destination profile.Workspa
 			moved++
 		}
 	}
-	if again := api.Do(admin.WithBody(move(destination, source, source.Accounts[0])).MayBeRefused()); again.Status == http.StatusOK {
+	if again := api.Do(admin.WithBody(Move(destination, source, source.Accounts[0])).MayBeRefused()); again.Status == http.StatusOK {
 		api.NotAssessed("%s", placeUnknown)
 	}
 	for range moved {
@@ -95,23 +99,23 @@ func movesThereAndBack(api *API, admin Call, source, destination profile.Workspa
 
 // moves sends a valid move. An account that is not found at the end may have moved: only the
 // first response shows that the target does not have it.
-func (api *API) moves(k Call) {
+func moves(api *API, k Call) {
 	first := api.Do(k.MayBeRefused())
 	r := first
 	if !isAccepted(first) {
-		r = api.untilMoved(k)
+		r = untilMoved(api, k)
 	}
 	switch {
 	case r.OK():
 	case isAccepted(r): // sent again, it would move what is no longer there
-		api.NotAssessed("%s from %s", r.shortfall(), k.Operation.ID)
+		api.NotAssessed("%s from %s", r.Shortfall(), k.Operation.ID)
 	default:
-		emails, _ := k.members()["emails"].([]string)
+		emails, _ := k.Members()["emails"].([]string)
 		word := api.Word()
 		unknown := word[len(word)-12:] + "@example.com" // short: a server may cut a long one in its message
-		if api.answersAlike(first, emails, k.MayBeRefused().WithField("emails", []string{unknown}), unknown) {
+		if api.AnswersAlike(first, emails, k.MayBeRefused().WithField("emails", []string{unknown}), unknown) {
 			i := slices.IndexFunc(emails, func(email string) bool { return strings.Contains(string(first.Exchange.Body), email) })
-			api.lacks(api.ids[strings.ToLower(emails[max(i, 0)])])
+			api.Lacks(api.IDs[strings.ToLower(emails[max(i, 0)])])
 		}
 		api.MustDo(k)
 	}
@@ -122,8 +126,8 @@ func isAccepted(r Response) bool { return r.Status == http.StatusOK }
 
 // untilMoved sends a valid move until it is accepted. An earlier move of the accounts may
 // take a moment to show.
-func (api *API) untilMoved(k Call) Response {
-	return api.until("a moved account", k.MayBeRefused(), isAccepted)
+func untilMoved(api *API, k Call) Response {
+	return api.Until("a moved account", k.MayBeRefused(), isAccepted)
 }
 
 // plainKeys returns keys of workspaces that are no admin workspaces: those of
@@ -146,10 +150,10 @@ func plainKeys(api *API, source, destination profile.Workspace) []client.Key {
 // stayed: the admin workspace can move it from its place, before and after. It reports
 // whether the account is there at the end.
 func expectNoMove(api *API, k Call, source, destination profile.Workspace) (home bool) {
-	return api.moveAround(source, destination, func(account string) bool {
-		attempt := api.Do(k.WithBody(move(source, destination, account)).MustBeRefused())
+	return moveAround(api, source, destination, func(account string) bool {
+		attempt := api.Do(k.WithBody(Move(source, destination, account)).MustBeRefused())
 		api.Expect(attempt).To(BeRefused())
-		api.awaitLaterChange()
+		awaitLaterChange(api)
 		return attempt.Status/100 == 4
 	})
 }
@@ -158,16 +162,16 @@ func expectNoMove(api *API, k Call, source, destination profile.Workspace) (home
 // the attempts to move it to the destination. They report whether all were refused. If one
 // moved it all the same, it is moved back: else the valid moves that follow would fail, too.
 // moveAround reports whether the account is at home at the end.
-func (api *API) moveAround(source, destination profile.Workspace, attempts func(account string) bool) (home bool) {
+func moveAround(api *API, source, destination profile.Workspace, attempts func(account string) bool) (home bool) {
 	account := source.Accounts[0]
 	admin := api.As(dataset.Admin, spec.MoveAccounts)
-	_, sibling := api.subWorkspaces(dataset.Admin)
-	away, back := admin.WithBody(move(source, sibling, account)), admin.WithBody(move(sibling, source, account))
-	api.moves(away)
-	api.moves(back)
-	if attempts(account) && api.Expect(api.untilMoved(away)).To(BeServed()) {
-		api.moves(back)
+	_, sibling := api.SubWorkspaces(dataset.Admin)
+	away, back := admin.WithBody(Move(source, sibling, account)), admin.WithBody(Move(sibling, source, account))
+	moves(api, away)
+	moves(api, back)
+	if attempts(account) && api.Expect(untilMoved(api, away)).To(BeServed()) {
+		moves(api, back)
 		return true
 	}
-	return isAccepted(api.untilMoved(admin.WithBody(move(destination, source, account))))
+	return isAccepted(untilMoved(api, admin.WithBody(Move(destination, source, account))))
 }

@@ -5,6 +5,10 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // campaigns judges adding variables. No operation shows the variables.
@@ -17,10 +21,10 @@ func campaigns() {
 				var before map[string]any
 				for i, variables := range [][]string{{api.Word()}, {"firstName", "companyName", api.Word()}} {
 					campaign := api.MustDo(request.WithID(id).WithBody(map[string]any{"variables": variables}))
-					api.Expect(campaign).To(HaveField("id", EqualID(id)))
+					api.Expect(campaign).To(HaveMember("id", EqualID(id)))
 					if i > 0 { // nobody else renames a campaign of the profile, and nobody creates it again
 						for _, field := range []string{"name", "timestamp_created"} {
-							api.Expect(campaign).To(HaveField(field, EqualJSON(before[field])))
+							api.Expect(campaign).To(HaveMember(field, EqualJSON(before[field])))
 						}
 					}
 					before = campaign.Row()
@@ -30,13 +34,13 @@ func campaigns() {
 				}
 			}
 			shown := atBothEnds(all)
-			api.expectSameAgain(spec.VariablesCampaign, shown, func(i, _ int) Call {
+			expectSameAgain(api, spec.VariablesCampaign, shown, func(i, _ int) Call {
 				return shown[i].Call.WithBody(map[string]any{"variables": []string{api.Word()}})
 			})
 		})
 
 		documentedShape(func(api *API) {
-			api.validForEach(api.Workspace(dataset.Main).Campaigns, api.Request().WithID)
+			validForEach(api, api.Workspace(dataset.Main).Campaigns, api.Request().WithID)
 		})
 	})
 }

@@ -21,6 +21,8 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/suites/selftest/faults"
+
+	. "outreach.example/conformance/suites/api"
 )
 
 // longestChain is how many requests a spec may send one after the other: on a server that
@@ -73,11 +75,11 @@ func chains(t *testing.T, rows int) (all []chain) {
 	env.Client, err = client.New(client.Options{BaseURL: "http://subject.invalid", Transport: r, Concurrency: 10_000, Observe: env.Observe})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 
-	env.begin()
-	specs := Specs()
+	env.Begin()
+	specs := Tree.Specs()
 	first := specs[slices.IndexFunc(specs, func(s Spec) bool { return s.Title == "keeps name" })] // it looks round for all
 	for i, s := range slices.Insert(specs, 0, first) {
-		n := r.during(func() { g.Expect(s.execute(t.Context(), nil, env, execution{}).failures).To(gomega.BeEmpty()) })
+		n := r.during(func() { g.Expect(s.Execute(t.Context(), nil, env, Execution{}).Failures).To(gomega.BeEmpty()) })
 		if i%collectEvery == 0 {
 			runtime.GC()
 		}
@@ -85,7 +87,7 @@ func chains(t *testing.T, rows int) (all []chain) {
 			all = append(all, chain{s.Name(), n})
 		}
 	}
-	r.during(func() { env.sandbox().Close(context.WithoutCancel(t.Context())) })
+	r.during(func() { env.Sandbox().Close(context.WithoutCancel(t.Context())) })
 	t.Log(env.Client.Traffic().Requests, "requests")
 	slices.SortFunc(all, func(a, b chain) int { return cmp.Compare(b.length, a.length) })
 	return all

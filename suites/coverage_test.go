@@ -8,7 +8,7 @@ import (
 
 // The catalogue and the specs name the same pairs.
 func TestEveryPairHasASpec(t *testing.T) {
-	judged := Judges()
+	judged := Tree.Judges()
 	for _, p := range spec.Pairs() {
 		if len(judged[p]) == 0 {
 			t.Errorf("no spec judges %s on %s", p.Requirement, p.Operation)
@@ -23,7 +23,7 @@ func TestEveryPairHasASpec(t *testing.T) {
 
 func TestSpecNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range Specs() {
+	for _, s := range Tree.Specs() {
 		if seen[s.Name()] {
 			t.Errorf("%q stands twice: reports could not tell the two apart", s.Name())
 		}

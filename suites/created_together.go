@@ -8,6 +8,10 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // keepsValuesTogether creates tests in which each pair of fields has each pair of values: a
@@ -16,31 +20,31 @@ func keepsValuesTogether(api *API) {
 	api.ReadAll(api.As(dataset.Main, spec.ListPlacementTests)) // a server may cache the list
 	var made []Response
 	var ids []string
-	for _, r := range api.DoAll(append(api.pairwise(), api.running())...) {
+	for _, r := range api.DoAll(append(pairwise(api), running(api))...) {
 		if r.OK() {
 			made, ids = append(made, r), append(ids, r.ID())
 		}
 	}
 	if len(made) > 0 {
-		found, list := api.viewsOf(made, ids)
+		found, list := viewsOf(api, made, ids)
 		for i, r := range made {
-			for field, sent := range r.Call.members() {
-				if isUpToTheServer(field, sent) || r.Call.members()["run_immediately"] == true && changesWithRun(field) || field == "run_immediately" {
+			for field, sent := range r.Call.Members() {
+				if IsUpToTheServer(field, sent) || r.Call.Members()["run_immediately"] == true && changesWithRun(field) || field == "run_immediately" {
 					continue
 				}
 				id, kept := spec.StateCreate(field), Keep(field, sent)
-				api.ForOperation(id, spec.CreatePlacementTest).Expect(r).To(HaveField(field, kept))
+				api.ForOperation(id, spec.CreatePlacementTest).Expect(r).To(HaveMember(field, kept))
 				api.ForOperation(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
 				if found[i].OK() {
-					api.ForOperation(id, spec.GetPlacementTest).Expect(found[i]).To(HaveField(field, kept))
+					api.ForOperation(id, spec.GetPlacementTest).Expect(found[i]).To(HaveMember(field, kept))
 				}
 			}
 		}
 	}
 	for _, from := range []string{"03:17", "04:23", "05:41"} { // another spec may create a test in between
-		api.expectNothingOfTheLast(from)
+		expectNothingOfTheLast(api, from)
 	}
-	api.tidyUp()
+	api.TidyUp()
 	for _, field := range KeptFields() {
 		for _, view := range testViews {
 			if kept := api.ForOperation(spec.StateCreate(field), view); !kept.Judged() {
@@ -53,18 +57,18 @@ func keepsValuesTogether(api *API) {
 // pairwise returns creations in which each pair of fields has each pair of their two
 // values, in as few bodies as possible: a Hadamard matrix. A server may refuse
 // one, because the specification does not say which values go together.
-func (api *API) pairwise() []Call {
+func pairwise(api *API) []Call {
 	choices := []struct {
 		field   string
 		one, or any // nil leaves the field out
 	}{
 		{"type", 1.0, 2.0}, {"sending_method", 1.0, 2.0}, {"delivery_mode", 1.0, 2.0}, {"text_only", true, false},
-		{"not_sending_status", "daily_limits_hit", "other"}, {"status", float64(paused), 3.0},
+		{"not_sending_status", "daily_limits_hit", "other"}, {"status", float64(Paused), 3.0},
 		{field: "description"}, {field: "campaign_id"}, {field: "test_code"}, {field: "tags"}, {field: "recipients_labels"}, {field: "automations"},
 	}
 	for i, c := range choices {
 		if c.one == nil {
-			choices[i].or, _ = api.optionalValue(c.field)
+			choices[i].or, _ = api.OptionalValue(c.field)
 		}
 	}
 	var calls []Call
@@ -79,7 +83,7 @@ func (api *API) pairwise() []Call {
 				k = k.WithField(c.field, value)
 			}
 			if value == 2.0 && c.field == "type" { // an automated test
-				k = api.automated(k)
+				k = api.Automated(k)
 			}
 		}
 		calls = append(calls, k)
@@ -89,9 +93,9 @@ func (api *API) pairwise() []Call {
 
 // running returns the creation of an automated test with all optional fields that also runs
 // at once. The test is sent from outside the service.
-func (api *API) running() Call {
-	k := api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))
-	return api.automated(k).WithField("run_immediately", true).MayBeRefused()
+func running(api *API) Call {
+	k := api.WithAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))
+	return api.Automated(k).WithField("run_immediately", true).MayBeRefused()
 }
 
 // changesWithRun reports whether the run of a test may change the field.
@@ -103,10 +107,10 @@ func changesWithRun(field string) bool {
 // The last one must show no value of the one before. A server may have defaults, which the
 // first one shows: before it, a test is created with nulls, and the values differ from those
 // of other specs where they can. from is the time of the schedule.
-func (api *API) expectNothingOfTheLast(from string) {
+func expectNothingOfTheLast(api *API, from string) {
 	plain := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
-	full := api.withAllOptional(plain).WithField("description", api.Word()).WithField("name", api.Word()).MayBeRefused()
-	if schedule, ok := full.members()["schedule"].(map[string]any); ok {
+	full := api.WithAllOptional(plain).WithField("description", api.Word()).WithField("name", api.Word()).MayBeRefused()
+	if schedule, ok := full.Members()["schedule"].(map[string]any); ok {
 		schedule = maps.Clone(schedule)
 		schedule["timing"] = map[string]any{"from": from}
 		full = full.WithField("schedule", schedule)
@@ -118,7 +122,7 @@ func (api *API) expectNothingOfTheLast(from string) {
 		full = full.WithField("campaign_id", campaigns[len(campaigns)-1])
 	}
 	empty := plain.WithField("recipients_labels", []any{}).WithField("name", api.Word()).MayBeRefused()
-	for _, field := range nullable {
+	for _, field := range Nullable {
 		empty = empty.WithField(field, nil)
 	}
 	api.Do(empty)
@@ -127,16 +131,16 @@ func (api *API) expectNothingOfTheLast(from string) {
 	if !before.OK() {
 		return
 	}
-	found := api.find(made)
+	found := api.Find(made)
 	for _, field := range spec.CreateOptional {
-		sent, has := before.Call.members()[field]
-		if text := clipJSON(sent); !has || field == "run_immediately" || text == "[]" || fits(EqualJSON(sent), usual.Row()[field]) {
+		sent, has := before.Call.Members()[field]
+		if text := ClipJSON(sent); !has || field == "run_immediately" || text == "[]" || Fits(EqualJSON(sent), usual.Row()[field]) {
 			continue
 		}
 		own := Be("not the value of the creation before", gomega.Not(EqualJSON(sent)))
-		api.ForOperation(spec.StateCreate(field), spec.CreatePlacementTest).Expect(made).To(HaveField(field, own))
-		if isMade(made, found) {
-			api.ForOperation(spec.StateCreate(field), spec.GetPlacementTest).Expect(found).To(HaveField(field, own))
+		api.ForOperation(spec.StateCreate(field), spec.CreatePlacementTest).Expect(made).To(HaveMember(field, own))
+		if IsMade(made, found) {
+			api.ForOperation(spec.StateCreate(field), spec.GetPlacementTest).Expect(found).To(HaveMember(field, own))
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/schemas/variants"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
 )
 
 // Credentials that are almost valid. The specification knows one form: a header
@@ -22,7 +24,7 @@ import (
 
 // withKeyElsewhere shows a valid key everywhere but in the Authorization header.
 func withKeyElsewhere(k Call) []Call {
-	bare, token := k.WithoutAuthorization(), k.key.Token
+	bare, token := k.WithoutAuthorization(), k.Key.Token
 	inQuery, inHeaders := bare, bare
 	for _, name := range []string{"access_token", "api_key", "apikey", "key", "token"} {
 		inQuery = inQuery.WithQuery(name, token)
@@ -66,21 +68,21 @@ var encodings = map[string]func(token []byte) string{
 
 // inForms returns the call with its key in each of the forms.
 func inForms(id spec.ID, k Call, forms []string) []Call {
-	words := []string{"KEY", k.key.Token, "OTHER", unknownToken}
+	words := []string{"KEY", k.Key.Token, "OTHER", UnknownToken}
 	for name, encode := range encodings {
-		words = append(words, name, encode([]byte(k.key.Token)))
+		words = append(words, name, encode([]byte(k.Key.Token)))
 	}
 	var calls []Call
 	for _, form := range forms {
 		calls = append(calls, k.WithAuthorization(strings.NewReplacer(words...).Replace(form)))
 	}
-	return unauthorizedFor(id, calls...)
+	return UnauthorizedFor(id, calls...)
 }
 
 // withAlmostKey shows variations of a valid key. Each has a name of its own, so that a
 // curl command can show a variable in its place.
-func (api *API) withAlmostKey(k Call) []Call {
-	token := k.key.Token
+func withAlmostKey(api *API, k Call) []Call {
+	token := k.Key.Token
 	type variation struct{ name, token string }
 	variations := []variation{
 		{"prefix-added-to-", "q7zQ" + token},
@@ -99,10 +101,10 @@ func (api *API) withAlmostKey(k Call) []Call {
 	for _, variation := range variations {
 		listed := slices.ContainsFunc(api.Profile.Keys, func(other profile.Key) bool { return other.Token == variation.token })
 		if !listed && variation.token != token {
-			calls = append(calls, k.WithKey(client.Key{Name: variation.name + k.key.Name, Token: variation.token}))
+			calls = append(calls, k.WithKey(client.Key{Name: variation.name + k.Key.Name, Token: variation.token}))
 		}
 	}
-	return unauthorizedFor(spec.AuthKeyUnknown, calls...)
+	return UnauthorizedFor(spec.AuthKeyUnknown, calls...)
 }
 
 // endOfKey is how far from its end a key is changed. The last characters may be padding
@@ -142,13 +144,13 @@ const malformedID = "not-a-uuid"
 
 // besides returns what a server may notice before it looks at the key: a mistake in each part
 // of the operation's requests, and all optional parts at once.
-func (api *API) besides(op spec.Operation) []func(Call) Call {
+func besides(api *API, op spec.Operation) []func(Call) Call {
 	var all []func(Call) Call
 	raw := func(k Call) Call { return k.WithRawBody(`{"name": "breaks o`) }
 	switch op.Method {
 	case http.MethodPost:
 		all = append(all, raw, func(k Call) Call { return k.WithBody(nil) }, func(k Call) Call { return k.WithBody(map[string]any{}) },
-			func(k Call) Call { return k.WithRawBody(string(k.bytes())).WithHeader("Content-Type", "text/plain") })
+			func(k Call) Call { return k.WithRawBody(string(k.Bytes())).WithHeader("Content-Type", "text/plain") })
 	case http.MethodDelete:
 		all = append(all, raw)
 	}
@@ -160,7 +162,7 @@ func (api *API) besides(op spec.Operation) []func(Call) Call {
 	if cursor, known := api.Profile.CursorParameter(op); known && op.Answer == spec.Page {
 		all = append(all, func(k Call) Call { return k.WithQuery("limit", "0") }, func(k Call) Call { return k.WithQuery(cursor, "x") })
 	}
-	parts := api.optionalParts(authorizedRole(op), op)
+	parts := optionalParts(api, AuthorizedRole(op), op)
 	for _, part := range parts {
 		for _, name := range part.parameters {
 			all = append(all, func(k Call) Call { return k.WithQuery(name, "x") })
@@ -197,6 +199,6 @@ func inTurn(calls []Call, changes []func(Call) Call) []Call {
 // isUnknownPath reports whether the target may take the request for one of a path that it
 // does not have: its id is no UUID, and the answer to an unknown path is the same. The
 // specification does not say that such a path asks for a key.
-func (api *API) isUnknownPath(r Response) bool {
-	return r.Call.id == malformedID && spec.MeansUnserved(r.Status) && r.Status == api.unknownPath(client.Key{})
+func isUnknownPath(api *API, r Response) bool {
+	return r.Call.ID == malformedID && spec.MeansUnserved(r.Status) && r.Status == api.UnknownPath(client.Key{})
 }

@@ -9,13 +9,15 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
 )
 
 // almostValid returns every request with credentials that are derived from the key.
 func almostValid(key client.Key) []Call {
 	api := &API{Env: &Env{Profile: &profile.Profile{}}}
-	k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), key: key}
-	return slices.Concat(api.withOtherTokens(k), withOtherScheme(k), withKeyElsewhere(k))
+	k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), Key: key}
+	return slices.Concat(withOtherTokens(api, k), withOtherScheme(k), withKeyElsewhere(k))
 }
 
 func TestCurlLinesOfAlmostValidCredentialsHoldNoKey(t *testing.T) {
@@ -25,7 +27,7 @@ func TestCurlLinesOfAlmostValidCredentialsHoldNoKey(t *testing.T) {
 	for _, k := range almostValid(key) {
 		// The client knows the key, since the run has sent valid requests.
 		_ = client.Exchange{Request: client.Request{Key: key}}.Curl()
-		line := client.Exchange{Request: k.request()}.Curl()
+		line := client.Exchange{Request: k.Request()}.Curl()
 		for at := 0; at+8 <= len(token); at++ {
 			if strings.Contains(strings.ToLower(line), strings.ToLower(token[at:at+8])) {
 				t.Errorf("the line holds a part of the key: %s", line)
@@ -41,14 +43,14 @@ func TestCurlLinesOfAlmostValidCredentialsHoldNoKey(t *testing.T) {
 // A short key with more characters is no key. Its parts could be one.
 func TestShortKeysAreOnlyLengthened(t *testing.T) {
 	const token = "nw-full"
-	k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), key: client.Key{Name: "main", Token: token}}
-	calls := (&API{Env: &Env{Profile: &profile.Profile{}}}).withAlmostKey(k)
+	k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), Key: client.Key{Name: "main", Token: token}}
+	calls := withAlmostKey((&API{Env: &Env{Profile: &profile.Profile{}}}), k)
 	if len(calls) != 2 {
 		t.Fatalf("%d variations instead of 2", len(calls))
 	}
 	for _, almost := range calls {
-		if !strings.Contains(almost.key.Token, token) || almost.key.Token == token {
-			t.Errorf("%q is not a longer form of %q", almost.key.Token, token)
+		if !strings.Contains(almost.Key.Token, token) || almost.Key.Token == token {
+			t.Errorf("%q is not a longer form of %q", almost.Key.Token, token)
 		}
 	}
 }
@@ -63,39 +65,39 @@ func TestRevokedKeysMeetEverySpelling(t *testing.T) {
 	api := &API{Env: &Env{Profile: &profile.Profile{Keys: keys}}}
 	sent := map[string]bool{}
 	for _, op := range spec.Operations() {
-		k := Call{Operation: op, key: valid}
-		for _, call := range slices.Concat(api.spelled(k, withOtherScheme), api.spelled(k, api.withOtherTokens)) {
-			sent[call.key.Token+" "+authorizationOf(call)] = true
+		k := Call{Operation: op, Key: valid}
+		for _, call := range slices.Concat(spelled(api, k, withOtherScheme), spelled(api, k, func(k Call) []Call { return withOtherTokens(api, k) })) {
+			sent[call.Key.Token+" "+authorizationOf(call)] = true
 		}
 	}
 	for _, key := range keys {
-		k := Call{Operation: spec.Operations()[0], key: key.ForClient()}
-		for _, call := range slices.Concat(withOtherScheme(k), api.withOtherTokens(k)) {
-			if !sent[call.key.Token+" "+authorizationOf(call)] {
-				t.Errorf("no operation is sent %q %q", call.key.Name, authorizationOf(call))
+		k := Call{Operation: spec.Operations()[0], Key: key.ForClient()}
+		for _, call := range slices.Concat(withOtherScheme(k), withOtherTokens(api, k)) {
+			if !sent[call.Key.Token+" "+authorizationOf(call)] {
+				t.Errorf("no operation is sent %q %q", call.Key.Name, authorizationOf(call))
 			}
 		}
 	}
 }
 
 func authorizationOf(k Call) string {
-	if k.authorization == nil {
+	if k.Authorization == nil {
 		return ""
 	}
-	return *k.authorization
+	return *k.Authorization
 }
 
 // A variation is no key that the profile lists, and differs from the valid one.
 func TestAlmostKeysAreNoKeys(t *testing.T) {
 	for _, token := range []string{"acme_4Zr7mK1wQx9LpT2vB8nD5sHcJf3GyEaU6", "0193b82a-4c00-7e10-8d16-312fa34cb77c", "main-key-number-0001", "a----------------------"} {
-		k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), key: client.Key{Name: "main", Token: token}}
+		k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), Key: client.Key{Name: "main", Token: token}}
 		api := &API{Env: &Env{Profile: &profile.Profile{Keys: []profile.Key{{Token: token[1:]}}}}}
 		seen := map[string]bool{token: true, token[1:]: true}
-		for _, almost := range api.withAlmostKey(k) {
-			if seen[almost.key.Token] {
-				t.Errorf("%s of %q is %q again", almost.key.Name, token, almost.key.Token)
+		for _, almost := range withAlmostKey(api, k) {
+			if seen[almost.Key.Token] {
+				t.Errorf("%s of %q is %q again", almost.Key.Name, token, almost.Key.Token)
 			}
-			seen[almost.key.Token] = true
+			seen[almost.Key.Token] = true
 		}
 	}
 }

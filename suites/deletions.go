@@ -2,7 +2,6 @@ package suites
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"slices"
 
@@ -13,6 +12,10 @@ import (
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // deletions judges what deleting means for every resource that can be deleted:
@@ -22,35 +25,35 @@ func deletions(list string) {
 	It("answers with what it deleted", Requires(spec.StateDeleteAnswer), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 		removals := []Call{api.Request()}
 		if api.Operation().ID == spec.DeletePlacementTest {
-			full := api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
+			full := api.MustDo(api.WithAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
 			removals = append(removals, removals[0].WithID(full.ID()))
 		}
 		for _, remove := range removals {
-			before, ok := api.listShowing(api.As(dataset.Main, list), remove.id).ByKey()[paging.FoldID(remove.id)]
+			before, ok := api.ListShowing(api.As(dataset.Main, list), remove.ID).ByKey()[paging.FoldID(remove.ID)]
 			if !ok {
 				api.NotAssessed("the resource that is to be deleted in %s", list)
 			}
 			deleted := Response{}
-			if !api.referTo(remove) {
+			if !referTo(api, remove) {
 				deleted = api.MustDo(remove)
 			} else if deleted = api.Do(remove); !api.Expect(deleted).To(BeServed()) {
 				return
 			}
-			api.Expect(deleted).To(HaveField("id", EqualID(remove.id)))
+			api.Expect(deleted).To(HaveMember("id", EqualID(remove.ID)))
 			api.Expect(deleted).To(AgreeAtItsEnd(before))
 		}
 	})
 
 	It("takes the resource, and only it, out of the list", Requires(spec.StateDeleteList, spec.StateDeleteOthers), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-		remove, others := api.deletionAmongOthers()
+		remove, others := deletionAmongOthers(api)
 		rows := api.As(dataset.Main, list)
-		shown := api.listShowing(rows, append(others, remove.id)...)
+		shown := api.ListShowing(rows, append(others, remove.ID)...)
 		before, listed := shown.Keys(), shown.ByKey()
 		others = slices.DeleteFunc(others, func(id string) bool { return before[paging.FoldID(id)] == 0 })
-		if len(others) == 0 || before[paging.FoldID(remove.id)] == 0 {
+		if len(others) == 0 || before[paging.FoldID(remove.ID)] == 0 {
 			api.NotAssessed("the resources that the spec works with in %s", list)
 		}
-		queries := api.queriesThatShow(list, paging.RowOf(rows.Operation.Resource, listed[paging.FoldID(remove.id)]), shown.Rows())
+		queries := queriesThatShow(api, list, paging.RowOf(rows.Operation.Resource, listed[paging.FoldID(remove.ID)]), shown.Rows())
 		found := make([]Walk, len(queries))
 		each := func(read func(Call) Walk) {
 			work := make([]func(), len(queries))
@@ -61,13 +64,13 @@ func deletions(list string) {
 		}
 		each(api.ReadAll) // a server may cache what a search found
 		api.MustDo(remove)
-		after := api.listWithout(rows, remove.id)
-		if !api.For(spec.StateDeleteList).Expect(after).To(NotShowRow(remove.id, "the deleted")) {
+		after := api.ListWithout(rows, remove.ID)
+		if !api.For(spec.StateDeleteList).Expect(after).To(NotShowRow(remove.ID, "the deleted")) {
 			api.NotAssessed("a deletion that shows in %s", list)
 		}
-		each(func(k Call) Walk { return api.listWithout(k, remove.id) })
+		each(func(k Call) Walk { return api.ListWithout(k, remove.ID) })
 		for _, w := range found {
-			api.For(spec.StateDeleteList).Expect(w).To(NotShowRow(remove.id, "the deleted"))
+			api.For(spec.StateDeleteList).Expect(w).To(NotShowRow(remove.ID, "the deleted"))
 		}
 		// Other rows may be deleted by others meanwhile; nobody else deletes these.
 		for _, id := range others {
@@ -76,10 +79,10 @@ func deletions(list string) {
 		if list == spec.ListPlacementTests { // only this spec touches the tests that it made
 			api.For(spec.StateDeleteOthers).Expect(after).To(KeepTheOtherRows(changedRows(shown, after, others...)))
 		}
-		api.expectOthersKept(spec.StateDeleteOthers, shown, after, func() Walk {
+		expectOthersKept(api, spec.StateDeleteOthers, shown, after, func() Walk {
 			second := api.Request()
 			api.MustDo(second)
-			return api.listWithout(rows, second.id)
+			return api.ListWithout(rows, second.ID)
 		})
 	})
 
@@ -92,15 +95,15 @@ func deletions(list string) {
 		api.MustDo(remove)
 		shows := func() bool {
 			if api.Operation().ID == spec.DeletePlacementTest {
-				get := api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.id)
-				return api.untilGone("a deletion in a get", get).Status != http.StatusNotFound
+				get := api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.ID)
+				return api.UntilGone("a deletion in a get", get).Status != http.StatusNotFound
 			}
-			return api.listWithout(api.As(dataset.Main, list), remove.id).Row(remove.id) != nil
+			return api.ListWithout(api.As(dataset.Main, list), remove.ID).Row(remove.ID) != nil
 		}
 		gone := api.Serves(list) && api.Serves(spec.GetPlacementTest) && !shows() // other requirements judge that
-		again := api.untilGone("a deletion that is repeated", remove)
+		again := api.UntilGone("a deletion that is repeated", remove)
 		if api.Expect(again).To(HaveStatus(http.StatusNotFound)) && gone {
-			api.awaitLaterChange()
+			awaitLaterChange(api)
 			api.Expect(again).To(RestoreNothing(shows()))
 		}
 	})
@@ -108,10 +111,10 @@ func deletions(list string) {
 
 // RestoreNothing matches a refused deletion after which the deleted resource does not show.
 func RestoreNothing(shows bool) types.GomegaMatcher {
-	return &expectation[Response]{words: "restore nothing", judge: func(r Response) Verdict {
+	return &Expectation[Response]{Words: "restore nothing", Judge: func(r Response) Verdict {
 		found := Verdict{Assessed: 1}
 		if shows {
-			found.add(Finding{r, "", "a resource that stays deleted", "the resource shows again after the refusal"})
+			found.Add(Found(r, "", "a resource that stays deleted", "the resource shows again after the refusal"))
 		}
 		return found
 	}}
@@ -119,16 +122,16 @@ func RestoreNothing(shows bool) types.GomegaMatcher {
 
 // referTo moves a lead to a subsequence that is to be deleted: nothing says that a
 // subsequence must be empty. The lead leaves it at the end. referTo reports whether it moved.
-func (api *API) referTo(remove Call) bool {
+func referTo(api *API, remove Call) bool {
 	w := api.Workspace(dataset.Main)
 	if remove.Operation.ID != spec.DeleteSubsequence || len(w.Leads) == 0 || len(w.Subsequences) == 0 || !api.Serves(spec.MoveLead) {
 		return false
 	}
 	moving := api.RequestAs(dataset.Main, spec.MoveLead)
-	if !api.Do(moving.WithField("subsequence_id", remove.id).MayBeRefused()).OK() {
+	if !api.Do(moving.WithField("subsequence_id", remove.ID).MayBeRefused()).OK() {
 		return false
 	}
-	api.afterwards(func(context.Context) { api.survive(func() { api.Do(moving.MayBeRefused()) }) })
+	api.Afterwards(func(context.Context) { api.Survive(func() { api.Do(moving.MayBeRefused()) }) })
 	return true
 }
 
@@ -139,11 +142,11 @@ var kindsOfTests = []string{"status", "type", "sending_method", "delivery_mode"}
 func expectEveryKindDeleted(api *API) {
 	var creations, removals []Call
 	for _, field := range kindsOfTests {
-		for _, v := range api.valuesOf(field) {
-			creations = append(creations, api.creating(field, v))
+		for _, v := range api.ValuesOf(field) {
+			creations = append(creations, api.Creating(field, v))
 		}
 	}
-	creations = append(creations, api.kindsTogether()...)
+	creations = append(creations, kindsTogether(api)...)
 	for _, made := range api.DoAll(creations...) {
 		if made.OK() {
 			removals = append(removals, api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()))
@@ -151,18 +154,18 @@ func expectEveryKindDeleted(api *API) {
 	}
 	var made, ids []string
 	for _, k := range removals {
-		made = append(made, k.id)
+		made = append(made, k.ID)
 	}
-	shown := api.listShowing(api.As(dataset.Main, spec.ListPlacementTests), made...).Keys()
+	shown := api.ListShowing(api.As(dataset.Main, spec.ListPlacementTests), made...).Keys()
 	for i, removed := range api.DoAll(removals...) {
-		if removed.OK() && shown[paging.FoldID(removals[i].id)] > 0 {
-			ids = append(ids, removals[i].id)
+		if removed.OK() && shown[paging.FoldID(removals[i].ID)] > 0 {
+			ids = append(ids, removals[i].ID)
 		}
 	}
 	if len(ids) == 0 {
 		api.NotAssessed("created tests that %s shows and that can be deleted", spec.ListPlacementTests)
 	}
-	after := api.listWithout(api.As(dataset.Main, spec.ListPlacementTests), ids...)
+	after := api.ListWithout(api.As(dataset.Main, spec.ListPlacementTests), ids...)
 	for _, id := range ids {
 		api.Expect(after).To(NotShowRow(id, "the deleted"))
 	}
@@ -171,7 +174,7 @@ func expectEveryKindDeleted(api *API) {
 // kindsTogether returns creations in which each two of the fields have each pair of their
 // values. An active test is one that the user sends: no test sends an email. A server may
 // refuse one, because the specification does not say which values go together.
-func (api *API) kindsTogether() []Call {
+func kindsTogether(api *API) []Call {
 	var calls []Call
 	for _, kind := range [][4]int{ // in the order of kindsOfTests
 		{1, 1, 2, 1}, {1, 2, 2, 2}, {2, 1, 2, 1}, {2, 2, 1, 2}, {3, 1, 1, 2}, {3, 2, 2, 1}, {2, 1, 1, 1},
@@ -181,7 +184,7 @@ func (api *API) kindsTogether() []Call {
 			k = k.WithField(field, kind[i])
 		}
 		if kind[1] == 2 {
-			k = api.automated(k)
+			k = api.Automated(k)
 		}
 		calls = append(calls, k)
 	}
@@ -191,7 +194,7 @@ func (api *API) kindsTogether() []Call {
 // queriesThatShow returns requests for the list with each filter that may show the row, with
 // each two of them together, and with each sort order: a list may be served from one store
 // and a search from another.
-func (api *API) queriesThatShow(list string, row paging.Row, rows []paging.Row) []Call {
+func queriesThatShow(api *API, list string, row paging.Row, rows []paging.Row) []Call {
 	plain := api.As(dataset.Main, list)
 	var calls []Call
 	var single []map[string]string
@@ -201,13 +204,13 @@ func (api *API) queriesThatShow(list string, row paging.Row, rows []paging.Row) 
 			if requirement, in := u.Says(row); requirement != "" && !in {
 				continue
 			}
-			k, ok := api.knownFilter(plain, u.Query)
+			k, ok := api.KnownFilter(plain, u.Query)
 			if !ok {
 				continue
 			}
 			calls = append(calls, k)
 			for _, other := range single {
-				if both, ok := api.knownFilter(k, other); ok {
+				if both, ok := api.KnownFilter(k, other); ok {
 					calls = append(calls, both)
 				}
 			}
@@ -221,26 +224,15 @@ func (api *API) queriesThatShow(list string, row paging.Row, rows []paging.Row) 
 	return calls
 }
 
-// changesByItself are fields that a server may touch while it deletes.
-var changesByItself = map[string]bool{"status": true, "not_sending_status": true, "timestamp_next_run": true, "timestamp_leads_updated": true}
-
-// AgreeAtItsEnd matches the response to a deletion that agrees with an earlier view of the
-// resource. A server may determine the recipients of a test after its creation.
-func AgreeAtItsEnd(row map[string]any) types.GomegaMatcher {
-	row = maps.Clone(row)
-	delete(row, "recipients")
-	return AgreeWithRow(row, changesByItself)
-}
-
 // deletionAmongOthers returns a deletion, and resources that nobody deletes
 // while the spec runs, some of them beside the one that is deleted. One test is made of
 // the same body as the deleted one.
-func (api *API) deletionAmongOthers() (remove Call, others []string) {
+func deletionAmongOthers(api *API) (remove Call, others []string) {
 	if api.Operation().ID == spec.DeletePlacementTest {
 		older, deleted := api.NewTest(), api.NewTest()
 		namesake, younger := api.MustDo(deleted.Call), api.NewTest()
 		return api.As(dataset.Main, spec.DeletePlacementTest).WithID(deleted.ID()), []string{older.ID(), namesake.ID(), younger.ID()}
 	}
 	remove = api.Request()
-	return remove, append(api.neighbours(remove.id), api.Workspace(dataset.Main).Subsequences...)
+	return remove, append(api.Neighbours(remove.ID), api.Workspace(dataset.Main).Subsequences...)
 }

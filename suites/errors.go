@@ -7,6 +7,10 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // errorResponses judges the errors that every operation can answer with (section
@@ -15,37 +19,37 @@ func errorResponses() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
 			It("describes a 401 as documented", Rules(spec.ErrorBody(http.StatusUnauthorized)...), func(api *API) {
-				api.provoke(api.unauthorized(api.harmlessRequest())...)
+				provoke(api, unauthorized(api, api.HarmlessRequest())...)
 			})
 		})
 	}
 	for _, op := range spec.Billing402.Operations() {
 		Describe(op.ID, func() {
 			It("refuses a workspace without a paid plan", Requires(spec.Billing402), func(api *API) {
-				unpaid := api.Do(api.unpaid())
-				if unpaid.Status == http.StatusNotFound && unpaid.Call.allowed.Status(http.StatusNotFound) {
+				unpaid := api.Do(unpaid(api))
+				if unpaid.Status == http.StatusNotFound && unpaid.Call.Allowed.Status(http.StatusNotFound) {
 					api.NotAssessed("a row of the workspace %q, whose lists are barred", dataset.Unpaid)
 				}
-				api.provoked.Store(unpaid.Call.credentials(), true)
+				api.Provoked.Store(credentials(unpaid.Call), true)
 				api.Expect(unpaid).To(HaveStatus(http.StatusPaymentRequired))
 				// The cursor is that of another workspace, which a server may look at first.
 				plain := unpaid.Call.MustBeRefused().Breaking(spec.Billing402)
-				for _, k := range api.withEachPart(dataset.Unpaid, plain) {
+				for _, k := range withEachPart(api, dataset.Unpaid, plain) {
 					api.Expect(api.Do(k)).To(BeRefused())
 				}
 			})
 			It("describes a 402 as documented", Rules(spec.ErrorBody(http.StatusPaymentRequired)...), func(api *API) {
-				api.provoke(api.unpaid())
+				provoke(api, unpaid(api))
 			})
 		})
 	}
 	for _, op := range spec.NotFound.Operations() {
 		Describe(op.ID, func() {
 			It("answers 404 for an id that does not exist", Requires(spec.NotFound), func(api *API) {
-				api.Expect(api.Do(api.harmlessRequest())).To(HaveStatus(http.StatusNotFound))
+				api.Expect(api.Do(api.HarmlessRequest())).To(HaveStatus(http.StatusNotFound))
 			})
 			It("describes a 404 as documented", Rules(spec.ErrorBody(http.StatusNotFound)...), func(api *API) {
-				api.Do(api.harmlessRequest())
+				api.Do(api.HarmlessRequest())
 			})
 		})
 	}
@@ -61,8 +65,8 @@ func errorResponses() {
 }
 
 // unpaid returns a request of the spec's operation by a workspace without a paid plan.
-func (api *API) unpaid() Call {
-	k := api.RequestAs(dataset.Unpaid, api.spec.Operation).MustGet(http.StatusPaymentRequired).Breaking(spec.Billing402)
+func unpaid(api *API) Call {
+	k := api.RequestAs(dataset.Unpaid, api.Spec.Operation).MustGet(http.StatusPaymentRequired).Breaking(spec.Billing402)
 	if _, entry, _ := api.Workspace(dataset.Unpaid).Named(k.Operation.Subject().Kind); entry == "" && k.Operation.HasPathID() {
 		k = k.MayGet(http.StatusNotFound) // no list shows an id of the workspace
 	}

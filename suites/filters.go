@@ -2,7 +2,6 @@ package suites
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -13,6 +12,10 @@ import (
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // filters compares every filter with unfiltered walks of the list.
@@ -20,12 +23,12 @@ func filters() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
 			for _, f := range oracle.Filters(op.ID) {
-				It(f.Title(), Requires(f.Requirements...), func(api *API) { api.expectFilter(f) })
+				It(f.Title(), Requires(f.Requirements...), func(api *API) { expectFilter(api, f) })
 				if f.ByID() {
-					It(f.Title()+" that no row has", Requires(f.Extra()), func(api *API) { api.expectNoRow(f) })
+					It(f.Title()+" that no row has", Requires(f.Extra()), func(api *API) { expectNoRow(api, f) })
 				}
 				if f.Kind == spec.AnyOf {
-					It(f.Title()+" of which no row has one", Requires(f.Requirements...), func(api *API) { api.expectRowsOfOthers(f) })
+					It(f.Title()+" of which no row has one", Requires(f.Requirements...), func(api *API) { expectRowsOfOthers(api, f) })
 				}
 			}
 		})
@@ -43,13 +46,13 @@ const handful = 4
 // expectFilter compares uses of the filter with unfiltered walks. If they differ, it looks
 // again: a row that was created meanwhile may show later in one view than in another. Other
 // specs create more of them while it looks, so these do not count then.
-func (api *API) expectFilter(f oracle.Filter) {
+func expectFilter(api *API, f oracle.Filter) {
 	list := api.Request()
-	tried := api.tryFilter(list, f, api.Shared)
+	tried := tryFilter(api, list, f, api.Shared)
 	if tried.differs(f) {
-		api.look(func() bool {
-			tried = api.tryFilter(list, f, api.ReadAll)
-			tried.before = api.settled(tried.before)
+		api.Look(func() bool {
+			tried = tryFilter(api, list, f, api.ReadAll)
+			tried.before = api.Settled(tried.before)
 			return !tried.differs(f)
 		})
 	}
@@ -64,7 +67,7 @@ func (api *API) expectFilter(f oracle.Filter) {
 		}
 	}
 	if f.Kind == spec.Search {
-		api.expectWholeSearch(list, f, tried.before)
+		expectWholeSearch(api, list, f, tried.before)
 	}
 	for _, id := range f.Requirements {
 		if !api.For(id).Judged() {
@@ -82,17 +85,17 @@ func filtersNewTests(api *API) {
 	for _, status := range []string{"1", "2", "3"} { // a server may cache what a filter found
 		api.ReadAll(api.Request().WithQuery(profile.ParamStatus, status))
 	}
-	ids := []string{api.NewTest().ID(), with(nil), with(paused), with(completed)}
-	listed := api.listShowing(api.Request(), ids...)
+	ids := []string{api.NewTest().ID(), with(nil), with(Paused), with(Completed)}
+	listed := api.ListShowing(api.Request(), ids...)
 	for _, id := range ids { // other rows do not count while they are new
 		if row := listed.Row(id); row["status"] != nil {
 			byStatus := api.Request().WithQuery(profile.ParamStatus, fmt.Sprint(row["status"]))
-			api.For(spec.FilterStatusMissing).Expect(api.listShowing(byStatus, id)).To(ShowRow(id, "the new test"))
+			api.For(spec.FilterStatusMissing).Expect(api.ListShowing(byStatus, id)).To(ShowRow(id, "the new test"))
 		}
 	}
 	for _, f := range oracle.Filters(spec.ListPlacementTests) {
 		if f.Key == profile.ParamStatus {
-			api.expectFilter(f)
+			expectFilter(api, f)
 		}
 	}
 }
@@ -112,9 +115,9 @@ type triedUse struct {
 
 // tryFilter walks the list without the filter, with it, and without it again: only rows
 // that both unfiltered walks show alike are expected or ruled out.
-func (api *API) tryFilter(list Call, f oracle.Filter, unfiltered func(Call) Walk) filterTrial {
+func tryFilter(api *API, list Call, f oracle.Filter, unfiltered func(Call) Walk) filterTrial {
 	tried := filterTrial{before: unfiltered(list)}
-	whole, named := oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}, api.named(list.Operation.ID)
+	whole, named := oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}, api.Named(list.Operation.ID)
 	var work []func()
 	try := func(u oracle.Use, whole bool, walk func() Walk) {
 		i := len(tried.uses)
@@ -122,7 +125,7 @@ func (api *API) tryFilter(list Call, f oracle.Filter, unfiltered func(Call) Walk
 		work = append(work, func() { tried.uses[i].walk = walk() })
 	}
 	for _, u := range f.Uses(whole.Rows, handful) {
-		k := api.filteredBy(list, u.Query)
+		k := api.FilteredBy(list, u.Query)
 		try(u, true, func() Walk { return api.ReadAll(k) })
 	}
 	if len(work) == 0 {
@@ -133,13 +136,13 @@ func (api *API) tryFilter(list Call, f oracle.Filter, unfiltered func(Call) Walk
 		ask(u, u.BeyondFirst(whole.Rows))
 	}
 	for _, u := range whole.Beside(f, handful, named) {
-		ask(u, oracle.Query{Parameters: u.Query, Sizes: []int{maxLimit}, Pages: 1})
+		ask(u, oracle.Query{Parameters: u.Query, Sizes: []int{MaxLimit}, Pages: 1})
 	}
 	for _, b := range whole.BesideBeyond(f, handful, named) {
 		ask(b.Use, b.Query)
 	}
 	for _, u := range whole.Alone(f, handful) { // a server may want both ends
-		q := oracle.Query{Parameters: u.Query, Sizes: []int{maxLimit}, Pages: oracle.WholeWalk}
+		q := oracle.Query{Parameters: u.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}
 		try(u, true, func() Walk { return api.Ask(list.MayBeRefused(), q).Walk })
 	}
 	api.Together(work...)
@@ -160,33 +163,11 @@ func (t filterTrial) differs(f oracle.Filter) bool {
 	})
 }
 
-// filteredBy adds parameters to the list's call, by their keys. A server may refuse those
-// that contradict each other.
-func (api *API) filteredBy(list Call, query map[string]string) Call {
-	if oracle.Contradicts(list.Operation.ID, query) {
-		list = list.MayBeRefused()
-	}
-	for _, parameter := range slices.Sorted(maps.Keys(query)) {
-		list = list.WithQuery(api.Parameter(list.Operation.ID, parameter), query[parameter])
-	}
-	return list
-}
-
-// knownFilter is filteredBy for parameters whose names may be unknown.
-func (api *API) knownFilter(list Call, query map[string]string) (Call, bool) {
-	for parameter := range query {
-		if _, ok := api.Profile.Parameter(list.Operation.ID, parameter); !ok {
-			return Call{}, false
-		}
-	}
-	return api.filteredBy(list, query), true
-}
-
 // SelectRows matches a filtered walk that shows every row that the requirement
 // includes, and no row that it excludes. Rows that changed between the unfiltered
 // walks are left out.
 func SelectRows(id spec.ID, u oracle.Use, before, after Walk) types.GomegaMatcher {
-	return onWalk("show the rows that the filter selects, and no others", func(w Walk) Verdict {
+	return OnWalk("show the rows that the filter selects, and no others", func(w Walk) Verdict {
 		var found Verdict
 		shown, later := w.Keys(), map[string]paging.Row{}
 		for _, row := range after.Rows() {
@@ -203,11 +184,11 @@ func SelectRows(id spec.ID, u oracle.Use, before, after Walk) types.GomegaMatche
 			}
 			found.Assessed++
 			if in && shown[row.Key] == 0 {
-				found.add(Finding{w.At(0), "/items", "the row " + shorten(row.Key) + ", which the unfiltered list shows",
-					fmt.Sprintf("%d rows without it", len(w.Rows()))})
+				found.Add(Found(w.At(0), "/items", "the row "+Shorten(row.Key)+", which the unfiltered list shows",
+					fmt.Sprintf("%d rows without it", len(w.Rows()))))
 			}
 		}
-		found.add(strangers(id, u, w)...)
+		found.Add(strangers(id, u, w)...)
 		if found.Assessed == 0 && len(found.Findings) == 0 {
 			found.Missing = "rows of which some have the value of the filter, and others do not"
 		}
@@ -223,7 +204,7 @@ func strangers(id spec.ID, u oracle.Use, w Walk) []Finding {
 	for i, page := range w.Pages {
 		for k, row := range page.Rows {
 			if requirement, in := u.Says(row); requirement != "" && !in && (id == "" || requirement == id) {
-				found = append(found, Finding{w.At(i), pointerIn(k), expected, u.Part(row.Value)})
+				found = append(found, Found(w.At(i), PointerIn(k), expected, u.Part(row.Value)))
 			}
 		}
 	}
@@ -240,14 +221,14 @@ func walkFiltered(api *API) {
 	walk := func(uses []oracle.Use, sizes func(rows int) paging.Sizes) {
 		i := len(walked)
 		walked = append(walked, filteredWalks{})
-		work = append(work, func() { walked[i] = api.walkThrough(list, uses, sizes) })
+		work = append(work, func() { walked[i] = walkThrough(api, list, uses, sizes) })
 	}
 	for _, f := range oracle.Filters(list.Operation.ID) {
-		if f.Kind == spec.AnyOf && api.named(list.Operation.ID)(f.Key) {
-			api.expectOnce(list, f, rows)
+		if f.Kind == spec.AnyOf && api.Named(list.Operation.ID)(f.Key) {
+			expectOnce(api, list, f, rows)
 		}
 		widest := f.Widest(rows, handful)
-		walk(widest, func(rows int) paging.Sizes { return pagesOf(min(maxLimit-1, (rows+2)/3)) })
+		walk(widest, func(rows int) paging.Sizes { return PagesOf(min(MaxLimit-1, (rows+2)/3)) })
 		// Few rows: the walk reaches its end in small pages, also in a long list.
 		walk(slices.Concat(f.Narrowest(rows, handful), widest), func(int) paging.Sizes { return smallFirst })
 	}
@@ -255,7 +236,7 @@ func walkFiltered(api *API) {
 	compared := false
 	for _, w := range walked {
 		if len(w.walks) > 0 {
-			api.expectSameFiltered(w.use, w.walks)
+			expectSameFiltered(api, w.use, w.walks)
 			compared = true
 		}
 	}
@@ -273,7 +254,7 @@ func smallFirst(page int) int {
 	case page < 12:
 		return 3
 	default:
-		return maxLimit
+		return MaxLimit
 	}
 }
 
@@ -285,34 +266,34 @@ type filteredWalks struct {
 
 // walkThrough walks the list through the first of the uses that selects several rows: in
 // the largest pages, in other sizes, and in the largest pages again.
-func (api *API) walkThrough(list Call, uses []oracle.Use, sizes func(rows int) paging.Sizes) filteredWalks {
+func walkThrough(api *API, list Call, uses []oracle.Use, sizes func(rows int) paging.Sizes) filteredWalks {
 	const several = 2
 	for _, u := range uses {
-		k, ok := api.knownFilter(list, u.Query)
+		k, ok := api.KnownFilter(list, u.Query)
 		if !ok {
 			continue
 		}
-		first := api.unjudgedWalk(k, pagesOf(maxLimit))
+		first := api.UnjudgedWalk(k, PagesOf(MaxLimit))
 		n := len(first.Rows())
 		if n < several {
-			api.chargeEnd(first)
-			api.chargeRepeats(first)
+			api.ChargeEnd(first)
+			api.ChargeRepeats(first)
 			continue
 		}
-		return filteredWalks{u, []Walk{first, api.unjudgedWalk(k, sizes(n)), api.unjudgedWalk(k, pagesOf(maxLimit))}}
+		return filteredWalks{u, []Walk{first, api.UnjudgedWalk(k, sizes(n)), api.UnjudgedWalk(k, PagesOf(MaxLimit))}}
 	}
 	return filteredWalks{}
 }
 
-func (api *API) expectSameFiltered(u oracle.Use, walks []Walk) {
+func expectSameFiltered(api *API, u oracle.Use, walks []Walk) {
 	for _, walk := range walks {
-		if !api.Expect(walk).To(EndFiltered(api.maxPages())) {
+		if !api.Expect(walk).To(EndFiltered(api.MostPages())) {
 			return
 		}
 	}
 	for i, walk := range walks {
 		api.Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
-		api.Expect(walk).To(ShowTheRows(api.missingFrom(walks, i)))
+		api.Expect(walk).To(ShowTheRows(api.MissingFrom(walks, i)))
 		api.Expect(walk).To(ShowTheOrderOf(walks[0]))
 		if spec.Has(spec.PageOrder.On(walk.List.Operation.ID)) {
 			api.Expect(walk).To(BeSortedByID(""))
@@ -324,23 +305,23 @@ func (api *API) expectSameFiltered(u oracle.Use, walks []Walk) {
 
 // EndFiltered matches a filtered walk that ends.
 func EndFiltered(maxPages int) types.GomegaMatcher {
-	return onWalk("let the filtered walk end", func(w Walk) Verdict {
+	return OnWalk("let the filtered walk end", func(w Walk) Verdict {
 		switch w.End {
 		case paging.Done:
 			return Verdict{Assessed: 1}
 		case paging.Broken, paging.Capped:
-			return Verdict{Missing: w.unread(maxPages)}
+			return Verdict{Missing: w.Unread(maxPages)}
 		default:
-			return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/next_starting_after", "a walk that ends", string(w.End)}}}
+			return Verdict{Assessed: 1, Findings: []Finding{Found(w.Last(), "/next_starting_after", "a walk that ends", string(w.End))}}
 		}
 	})
 }
 
 // ShowNoStrangers matches a filtered walk without rows that the filter leaves out.
 func ShowNoStrangers(id spec.ID, u oracle.Use) types.GomegaMatcher {
-	return onWalk("show no row that the filter leaves out", func(w Walk) Verdict {
+	return OnWalk("show no row that the filter leaves out", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}
-		found.add(strangers(id, u, w)...)
+		found.Add(strangers(id, u, w)...)
 		return found
 	})
 }

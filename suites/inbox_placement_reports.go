@@ -11,20 +11,24 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // inboxPlacementReports judges listing blacklist and spam-filter reports.
 func inboxPlacementReports() {
 	Describe(spec.ListPlacementReports, func() {
 		for _, part := range oracle.Parts(spec.ListPlacementReports) {
-			It("leaves out "+part.Fields[0]+" on demand only", Requires(part.Requirement("TRUE"), part.Requirement("DEFAULT")), func(api *API) { api.expectSkipping(part) })
+			It("leaves out "+part.Fields[0]+" on demand only", Requires(part.Requirement("TRUE"), part.Requirement("DEFAULT")), func(api *API) { expectSkipping(api, part) })
 		}
 	})
 }
 
 // expectSkipping walks the list without the flag, with true, with false, with false beside
 // the other flag, and without it again.
-func (api *API) expectSkipping(part spec.Filter) {
+func expectSkipping(api *API, part spec.Filter) {
 	list, field, skips, keeps := api.Request(), part.Fields[0], part.Requirement("TRUE"), part.Requirement("DEFAULT")
 	name := api.Parameter(list.Operation.ID, part.Key)
 	before := api.ReadAll(list)
@@ -35,17 +39,17 @@ func (api *API) expectSkipping(part spec.Filter) {
 		together = together.WithQuery(api.Parameter(list.Operation.ID, other.Key), "true")
 	}
 	alone := api.ReadAll(together.WithQuery(name, "false"))
-	both := api.unjudgedWalk(together, pagesOf(max(1, len(before.Rows())/3))) // beyond the first page, too
+	both := api.UnjudgedWalk(together, PagesOf(max(1, len(before.Rows())/3))) // beyond the first page, too
 	after := api.ReadAll(list)
 
 	if slices.ContainsFunc(before.Rows(), func(r paging.Row) bool { return r.Value[field] != nil }) {
-		api.For(skips).Expect(skipped).To(ShowTheRows(api.missingBetween(before, skipped, after)))
+		api.For(skips).Expect(skipped).To(ShowTheRows(api.MissingBetween(before, skipped, after)))
 		api.For(skips).Expect(skipped).To(LeaveOutOnly(field, before, after))
 		api.For(skips).Expect(both).To(LeaveOutOnly(field, Walk{}, Walk{}))
 	} else {
 		api.For(skips).NotAssessed("a report that shows %s without the flag", field)
 	}
-	if gone := api.missingBetween(before, kept, after); len(gone) > 0 {
+	if gone := api.MissingBetween(before, kept, after); len(gone) > 0 {
 		api.For(keeps).Expect(kept).To(ShowTheRows(gone))
 	}
 	api.For(keeps).Expect(before).To(ShowPartAsIn(kept, field))
@@ -56,16 +60,16 @@ func (api *API) expectSkipping(part spec.Filter) {
 // else that walks before and after show: empty ones do not say what else is left out.
 func LeaveOutOnly(field string, before, after Walk) types.GomegaMatcher {
 	rowsBefore, rowsAfter := before.ByKey(), after.ByKey()
-	return onWalk("leave out "+field+" and nothing else", func(w Walk) Verdict {
+	return OnWalk("leave out "+field+" and nothing else", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}
 		for i, page := range w.Pages {
 			for j, row := range page.Rows {
 				if row.Value[field] != nil {
-					found.Findings = append(found.Findings, Finding{w.At(i), pointerIn(j) + "/" + field, "absent or null", shorten(describe(row.Value[field]))})
+					found.Findings = append(found.Findings, Found(w.At(i), PointerIn(j)+"/"+field, "absent or null", Shorten(Readable(row.Value[field]))))
 				}
 				for other := range spec.Documented(w.List.Operation.Resource, rowsBefore[row.Key]) {
 					if other != field && rowsBefore[row.Key][other] != nil && rowsAfter[row.Key][other] != nil && row.Value[other] == nil {
-						found.Findings = append(found.Findings, Finding{w.At(i), pointerIn(j) + "/" + other, "shown, as without the flag", schemas.Member(row.Value, other, describe)})
+						found.Findings = append(found.Findings, Found(w.At(i), PointerIn(j)+"/"+other, "shown, as without the flag", schemas.Member(row.Value, other, Readable)))
 					}
 				}
 			}
@@ -78,7 +82,7 @@ func LeaveOutOnly(field string, before, after Walk) types.GomegaMatcher {
 // as in the walk with false. Some report must show it.
 func ShowPartAsIn(withFalse Walk, field string) types.GomegaMatcher {
 	rows := withFalse.ByKey()
-	return onWalk("show "+field+" without the flag just as with false", func(w Walk) Verdict {
+	return OnWalk("show "+field+" without the flag just as with false", func(w Walk) Verdict {
 		var found Verdict
 		for i, page := range w.Pages {
 			for j, row := range page.Rows {
@@ -88,16 +92,16 @@ func ShowPartAsIn(withFalse Walk, field string) types.GomegaMatcher {
 				}
 				found.Assessed++
 				if (row.Value[field] == nil) != (other[field] == nil) {
-					found.Findings = append(found.Findings, Finding{w.At(i), pointerIn(j) + "/" + field, "shown without the flag just as with false",
-						fmt.Sprintf("without: %t, with false: %t", row.Value[field] != nil, other[field] != nil)})
+					found.Findings = append(found.Findings, Found(w.At(i), PointerIn(j)+"/"+field, "shown without the flag just as with false",
+						fmt.Sprintf("without: %t, with false: %t", row.Value[field] != nil, other[field] != nil)))
 				}
 			}
 		}
 		switch rows := w.Rows(); {
 		case found.Assessed > 0:
 		case len(rows) > 0 && !slices.ContainsFunc(rows, func(r paging.Row) bool { return r.Value[field] != nil }):
-			found.add(Finding{w.At(0), pointerIn(0) + "/" + field, "shown by some report, since the request leaves nothing out",
-				fmt.Sprintf("absent or null in each of %d reports", len(rows))})
+			found.Add(Found(w.At(0), PointerIn(0)+"/"+field, "shown by some report, since the request leaves nothing out",
+				fmt.Sprintf("absent or null in each of %d reports", len(rows))))
 		default:
 			found.Missing = "a report that shows " + field
 		}

@@ -10,6 +10,10 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // inboxPlacementTests judges creating, listing, reading and deleting tests.
@@ -18,23 +22,23 @@ func inboxPlacementTests() {
 		createdValues()
 		It("accepts run_immediately", Requires(spec.StateCreateRunImmediately), func(api *API) {
 			for _, value := range []bool{true, false} {
-				api.expectCreated(api.Request().WithField("run_immediately", value))
+				expectCreated(api, api.Request().WithField("run_immediately", value))
 			}
 		})
 		It("makes one test, even if it runs at once", Requires(spec.StateCreateDistinct), makesOneTest)
 		It("accepts null where a field may be null", Requires(spec.StateCreateNull), func(api *API) {
 			request := api.Request()
-			for _, field := range nullable {
+			for _, field := range Nullable {
 				request = request.WithField(field, nil)
 			}
-			api.expectCreated(request)
+			expectCreated(api, request)
 		})
 		It("makes two tests of two requests", Requires(spec.StateCreateDistinct), func(api *API) {
 			request := api.Request()
 			first, second := api.MustDo(request), api.MustDo(request)
-			api.Expect(second).To(HaveField("id", NotEqualID(first.ID())))
+			api.Expect(second).To(HaveMember("id", NotEqualID(first.ID())))
 			for _, made := range []Response{first, second} {
-				api.Expect(api.find(made)).To(HaveStatus(http.StatusOK))
+				api.Expect(api.Find(made)).To(HaveStatus(http.StatusOK))
 			}
 			if api.Serves(spec.ListPlacementTests) {
 				keepsOlderTests(api)
@@ -42,14 +46,14 @@ func inboxPlacementTests() {
 		})
 		for _, field := range spec.CreateReadOnly {
 			It("does not let a body set "+field, Requires(spec.StateReadOnly(field)), func(api *API) {
-				for _, value := range api.readOnlyValues(field) {
-					api.expectReadOnly(field, value)
+				for _, value := range readOnlyValues(api, field) {
+					expectReadOnly(api, field, value)
 				}
 			})
 		}
 
 		documentedShape(func(api *API) {
-			api.DoAll(api.Request(), api.withAllOptional(api.Request()), api.Request())
+			api.DoAll(api.Request(), api.WithAllOptional(api.Request()), api.Request())
 		})
 	})
 
@@ -57,32 +61,32 @@ func inboxPlacementTests() {
 		It("finds names with special characters", Requires(spec.FilterSearchMissing), findsSpecialNames)
 		It("finds a new test by its name and its status together", Requires(spec.FilterStatusMissing), findsByNameAndStatus)
 		It("filters new tests by status", Requires(spec.FilterStatusMissing, spec.FilterStatusExtra), filtersNewTests)
-		It("sorts ascending", Requires(spec.SortAsc), func(api *API) { api.expectSorted("asc") })
-		It("sorts descending", Requires(spec.SortDesc), func(api *API) { api.expectSorted("desc") })
+		It("sorts ascending", Requires(spec.SortAsc), func(api *API) { expectSorted(api, "asc") })
+		It("sorts descending", Requires(spec.SortDesc), func(api *API) { expectSorted(api, "desc") })
 		It("keeps a walk whole while rows are inserted", Requires(spec.PageInsert), func(api *API) {
-			api.walkWhile("", api.insertRow)
+			walkWhile(api, "", func() changing { return insertRow(api) })
 		})
 		It("keeps a descending walk whole while rows are inserted", Requires(spec.PageInsert), func(api *API) {
-			api.walkWhile("desc", api.insertRow) // new rows come first
+			walkWhile(api, "desc", func() changing { return insertRow(api) }) // new rows come first
 		})
 		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
-			api.walkWhile("", api.removeRow)
+			walkWhile(api, "", func() changing { return removeRow(api) })
 		})
 		It("keeps a descending walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
-			api.walkWhile("desc", api.removeRow)
+			walkWhile(api, "desc", func() changing { return removeRow(api) })
 		})
 	})
 
 	Describe(spec.GetPlacementTest, func() {
 		It("shows a test as the list does", Requires(spec.StateGetList), getLikeList)
 		It("shows metadata when asked", Requires(spec.MetaTrue), func(api *API) {
-			api.expectMetadata("true", BeAnObject())
+			expectMetadata(api, "true", BeAnObject())
 		})
 		It("shows no metadata when told not to", Requires(spec.MetaFalse), func(api *API) {
-			api.expectMetadata("false", BeAbsent())
+			expectMetadata(api, "false", BeAbsent())
 		})
 		It("shows no metadata unasked", Requires(spec.MetaAbsent), func(api *API) {
-			api.expectMetadata("", BeAbsent())
+			expectMetadata(api, "", BeAbsent())
 		})
 
 		documentedShape(getEveryKind)
@@ -92,18 +96,18 @@ func inboxPlacementTests() {
 		deletions(spec.ListPlacementTests)
 		It("leaves nothing to get", Requires(spec.StateDeleteGet), func(api *API) {
 			remove := api.Request()
-			forms := withMetadataToo(api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.id))
+			forms := withMetadataToo(api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.ID))
 			for _, form := range forms { // a server may cache the test
-				api.mustShow("a created test in a get", func() bool { return api.Do(form.MayGet(http.StatusNotFound)).OK() })
+				api.MustShow("a created test in a get", func() bool { return api.Do(form.MayGet(http.StatusNotFound)).OK() })
 			}
 			api.MustDo(remove)
 			for _, form := range forms {
-				api.Expect(api.untilGone("a deletion in a get", form)).To(HaveStatus(http.StatusNotFound))
+				api.Expect(api.UntilGone("a deletion in a get", form)).To(HaveStatus(http.StatusNotFound))
 			}
 		})
 
 		documentedShape(func(api *API) {
-			full := api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
+			full := api.MustDo(api.WithAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
 			for _, made := range []Response{api.NewTest(), full, api.NewTest()} {
 				api.Do(api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()))
 			}
@@ -116,11 +120,11 @@ func inboxPlacementTests() {
 func keepsOlderTests(api *API) {
 	list := api.As(dataset.Main, spec.ListPlacementTests)
 	walkAfterCreation := func() Walk {
-		made := api.MustDo(api.withAllOptional(api.Request()).WithField("description", api.Word()).WithField("test_code", api.Word()))
-		return api.mustList(list, made.ID())
+		made := api.MustDo(api.WithAllOptional(api.Request()).WithField("description", api.Word()).WithField("test_code", api.Word()))
+		return api.MustList(list, made.ID())
 	}
 	before := api.ReadAll(list)
-	api.expectOthersKept(spec.StateCreateDistinct, before, walkAfterCreation(), walkAfterCreation)
+	expectOthersKept(api, spec.StateCreateDistinct, before, walkAfterCreation(), walkAfterCreation)
 }
 
 // makesOneTest creates a test that runs at once. A test of its own name must show that the
@@ -128,18 +132,18 @@ func keepsOlderTests(api *API) {
 func makesOneTest(api *API) {
 	made := api.MustDo(api.Request().WithField("run_immediately", true))
 	later := api.NewTest()
-	list := api.mustList(api.As(dataset.Main, spec.ListPlacementTests), made.ID(), later.ID())
+	list := api.MustList(api.As(dataset.Main, spec.ListPlacementTests), made.ID(), later.ID())
 	api.Expect(list).To(ShowNameOnce(made.ID(), made.SentField("name")))
 }
 
 // ShowNameOnce matches a walk of the list in which only the test with the id has the name.
 func ShowNameOnce(id string, name any) types.GomegaMatcher {
-	return onWalk("show one test of the name", func(w Walk) Verdict {
+	return OnWalk("show one test of the name", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}
 		for p, page := range w.Pages {
 			for i, row := range page.Rows {
-				if row.Key != paging.FoldID(id) && sameText(row.Value["name"], name) {
-					found.add(Finding{w.At(p), pointerIn(i), "one test of the name, " + id, "another test of the same name: " + shorten(row.Key)})
+				if row.Key != paging.FoldID(id) && SameText(row.Value["name"], name) {
+					found.Add(Found(w.At(p), PointerIn(i), "one test of the name, "+id, "another test of the same name: "+Shorten(row.Key)))
 				}
 			}
 		}
@@ -150,10 +154,10 @@ func ShowNameOnce(id string, name any) types.GomegaMatcher {
 // findsByNameAndStatus looks for a new test by its name, by its status, and by both with each
 // sort order. A server may serve combined filters from a view of its own.
 func findsByNameAndStatus(api *API) {
-	creation := api.RequestAs(dataset.Main, spec.CreatePlacementTest).WithField("status", paused)
-	name, _ := creation.members()["name"].(string)
+	creation := api.RequestAs(dataset.Main, spec.CreatePlacementTest).WithField("status", Paused)
+	name, _ := creation.Members()["name"].(string)
 	list := api.Request()
-	byStatus := list.WithQuery("status", strconv.Itoa(paused))
+	byStatus := list.WithQuery("status", strconv.Itoa(Paused))
 	both := byStatus.WithQuery("search", name)
 	together := []Call{both, both.WithQuery("sort_order", "asc"), both.WithQuery("sort_order", "desc")}
 	for _, k := range together { // a server may cache what a search found
@@ -161,18 +165,14 @@ func findsByNameAndStatus(api *API) {
 	}
 	made := api.MustDo(creation)
 	for _, k := range []Call{list.WithQuery("search", name), byStatus} { // other requirements judge these
-		if shown := api.listShowing(k, made.ID()); shown.Keys()[paging.FoldID(made.ID())] == 0 {
+		if shown := api.ListShowing(k, made.ID()); shown.Keys()[paging.FoldID(made.ID())] == 0 {
 			api.NotAssessed("a new test that a search by its name and a filter by its status find")
 		}
 	}
 	for _, k := range together {
-		api.Expect(api.listShowing(k, made.ID())).To(ShowRow(made.ID(), "the new test"))
+		api.Expect(api.ListShowing(k, made.ID())).To(ShowRow(made.ID(), "the new test"))
 	}
 }
-
-// nullable are the fields of the create body that may be null.
-var nullable = []string{"delivery_mode", "description", "campaign_id", "test_code", "tags", "text_only",
-	"timestamp_next_run", "automations", "status", "not_sending_status"}
 
 // stored returns the requirements that a created test keeps the fields.
 func stored(fields ...string) []spec.ID {
@@ -185,37 +185,21 @@ func stored(fields ...string) []spec.ID {
 
 // storedWhereShown says that the spec judges its requirements on all operations
 // that show a created test.
-func storedWhereShown() any { return alsoOn{[]string{spec.GetPlacementTest, spec.ListPlacementTests}} }
-
-// NewTest creates a minimal test in the main workspace.
-func (api *API) NewTest() Response {
-	return api.MustDo(api.RequestAs(dataset.Main, spec.CreatePlacementTest))
-}
-
-// isMade reports whether the response shows the test that was created.
-func isMade(made, found Response) bool {
-	return found.OK() && paging.FoldID(found.ID()) == paging.FoldID(made.ID()) && sameText(found.Row()["name"], made.Call.members()["name"])
-}
-
-// sameText reports whether both values are the same text.
-func sameText(a, b any) bool {
-	text, ok := a.(string)
-	return ok && a == b && text != ""
-}
+func storedWhereShown() any { return AlsoOn(spec.GetPlacementTest, spec.ListPlacementTests) }
 
 // expectCreated expects that the request makes a test that can be read.
-func (api *API) expectCreated(k Call) {
-	api.expectMade(api.Do(k))
+func expectCreated(api *API, k Call) {
+	expectMade(api, api.Do(k))
 }
 
 // expectMade expects that the response shows a test that can be read.
-func (api *API) expectMade(made Response) {
+func expectMade(api *API, made Response) {
 	if !made.OK() {
 		api.Expect(made).To(BeServed())
 		return
 	}
-	found := api.find(made)
-	if found.Status == http.StatusOK && !isMade(made, found) {
+	found := api.Find(made)
+	if found.Status == http.StatusOK && !IsMade(made, found) {
 		api.For(onlyOf(api)).NotAssessed("a get that shows the test that was created")
 		return
 	}
@@ -223,39 +207,12 @@ func (api *API) expectMade(made Response) {
 }
 
 // onlyOf returns the requirement of a spec that declares one.
-func onlyOf(api *API) spec.ID { return spec.ID(api.spec.Pairs[0].Requirement) }
-
-// ShowField matches a walk that shows the test, and a fitting member of it.
-func ShowField(id, field string, value types.GomegaMatcher) types.GomegaMatcher {
-	return onWalk("list the created test with a fitting "+field, func(w Walk) Verdict {
-		for p, page := range w.Pages {
-			for i, row := range page.Rows {
-				if row.Key == paging.FoldID(id) {
-					return judgeMember(w.At(p), pointerIn(i), row.Value, field, value)
-				}
-			}
-		}
-		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", "the test " + id + " that was created", "no page of the walk shows it"}}}
-	})
-}
-
-// readOnlyValue returns a valid value of the read-only field that no server
-// would choose by itself.
-func (api *API) readOnlyValue(field string) any {
-	switch field {
-	case "recipients":
-		return []string{api.Word() + "@example.com"}
-	case "timestamp_created":
-		return "2001-02-03T04:05:06.789Z"
-	default:
-		return api.FreshID()
-	}
-}
+func onlyOf(api *API) spec.ID { return spec.ID(api.Spec.Pairs[0].Requirement) }
 
 // readOnlyValues returns the values to send for the field. A server may take over only an id
 // that exists, such as that of another workspace.
-func (api *API) readOnlyValues(field string) []any {
-	values := []any{api.readOnlyValue(field)}
+func readOnlyValues(api *API, field string) []any {
+	values := []any{api.ReadOnlyValue(field)}
 	if id := api.Workspace(dataset.Second).ID; field == "organization_id" && id != "" {
 		values = append(values, id)
 	}
@@ -264,7 +221,7 @@ func (api *API) readOnlyValues(field string) []any {
 
 // expectReadOnly sends the value for the field. The body must be refused, or the
 // field must keep the server's own value wherever the test is shown.
-func (api *API) expectReadOnly(field string, value any) {
+func expectReadOnly(api *API, field string, value any) {
 	made := api.Do(api.Request().WithField(field, value).MayBeRefused())
 	api.Observe(spec.OpenPointReadOnlySent, "%s: %d", field, made.Status)
 	requirement := api.For(spec.StateReadOnly(field))
@@ -273,10 +230,10 @@ func (api *API) expectReadOnly(field string, value any) {
 		requirement.Expect(made).To(BeRefused())
 		return
 	case !made.OK():
-		requirement.NotAssessed("%s", made.shortfall())
+		requirement.NotAssessed("%s", made.Shortfall())
 		return
 	}
-	requirement.Expect(creation{made, api.find(made), api.listShowing(api.As(dataset.Main, spec.ListPlacementTests), made.ID())}).To(KeepItsOwn(field, value))
+	requirement.Expect(creation{made, api.Find(made), api.ListShowing(api.As(dataset.Main, spec.ListPlacementTests), made.ID())}).To(KeepItsOwn(field, value))
 }
 
 // creation is a test that was created, as three operations show it.
@@ -288,21 +245,21 @@ type creation struct {
 // KeepItsOwn matches a creation that did not take over the value that was sent
 // for a read-only field.
 func KeepItsOwn(field string, sent any) types.GomegaMatcher {
-	return &expectation[creation]{words: "keep its own " + field, judge: func(c creation) Verdict {
+	return &Expectation[creation]{Words: "keep its own " + field, Judge: func(c creation) Verdict {
 		var found Verdict
 		look := func(r Response, pointer string, row map[string]any) {
-			found.Findings = append(found.Findings, judgeValue(r, pointer, row[field], DifferFromJSON(sent)).Findings...)
+			found.Findings = append(found.Findings, JudgeValue(r, pointer, row[field], DifferFromJSON(sent)).Findings...)
 		}
 		look(c.made, "/"+field, c.made.Row())
 		look(c.found, "/"+field, c.found.Row())
 		for p, page := range c.list.Pages {
 			for i, row := range page.Rows {
 				if row.Key == paging.FoldID(c.made.ID()) || row.Key == sent {
-					look(c.list.At(p), pointerIn(i)+"/"+field, row.Value)
+					look(c.list.At(p), PointerIn(i)+"/"+field, row.Value)
 				}
 			}
 		}
-		if len(found.Findings) == 0 && (!isMade(c.made, c.found) || c.found.Row()[field] == nil) {
+		if len(found.Findings) == 0 && (!IsMade(c.made, c.found) || c.found.Row()[field] == nil) {
 			return Verdict{Missing: "a get that shows the test that was created, with " + field}
 		}
 		found.Assessed = 1

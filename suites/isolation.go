@@ -7,12 +7,15 @@ import (
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
-	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // isolation keeps the main workspace and a second one apart.
@@ -20,16 +23,16 @@ func isolation() {
 	for _, op := range spec.IsolationList.Operations() {
 		Describe(op.ID, func() {
 			It("shows no row in two workspaces", Requires(spec.IsolationList), func(api *API) {
-				api.expectNoRowShared()
+				expectNoRowShared(api)
 			})
 		})
 	}
 	for _, op := range spec.IsolationOwner.Operations() {
 		Describe(op.ID, func() {
 			It("names the key's workspace as the owner", Rules(spec.IsolationOwner), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-				api.needOwner(authorizedRole(op))
+				api.NeedOwner(AuthorizedRole(op))
 				if op.Answer == spec.Page {
-					api.WalkKeys(api.Request(), pagesOf(maxLimit))
+					api.WalkKeys(api.Request(), PagesOf(MaxLimit))
 				} else {
 					api.Do(api.Request())
 				}
@@ -40,17 +43,17 @@ func isolation() {
 		Describe(op.ID, func() {
 			if spec.Has(spec.IsolationUntouched.On(op.ID)) {
 				It("does not serve another workspace's resource", Requires(spec.IsolationID, spec.IsolationUntouched), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-					refused := api.expectForeignIDRefused()
-					ours := api.expectForeignKeysRefused()
-					api.awaitLaterChange()
+					refused := expectForeignIDRefused(api)
+					ours := expectForeignKeysRefused(api)
+					awaitLaterChange(api)
 					untouched := api.For(spec.IsolationUntouched).Expect
-					api.expectThere(untouched, refused.Call, func(operation string) Call { return api.As(dataset.Second, operation) })
-					api.expectThere(untouched, ours, api.asMain)
+					expectThere(api, untouched, refused.Call, func(operation string) Call { return api.As(dataset.Second, operation) })
+					expectThere(api, untouched, ours, asMain(api))
 				})
 			} else {
 				It("does not serve another workspace's resource", Requires(spec.IsolationID), func(api *API) {
-					api.expectForeignIDRefused()
-					api.expectForeignKeysRefused()
+					expectForeignIDRefused(api)
+					expectForeignKeysRefused(api)
 				})
 			}
 		})
@@ -64,51 +67,28 @@ func isolation() {
 		It("creates a test in the key's workspace alone", Requires(spec.IsolationCreate), func(api *API) {
 			made := api.MustDo(api.RequestAs(dataset.Second, spec.CreatePlacementTest))
 			get := api.As(dataset.Second, spec.GetPlacementTest).WithID(made.ID()).MayGet(http.StatusNotFound)
-			found := api.until("a created test in a get", get, Response.OK)
+			found := api.Until("a created test in a get", get, Response.OK)
 			if api.Expect(found).To(BeServed()) {
 				api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).MustBeRefused())).To(BeRefused())
 			}
-			foreign := api.idIn(dataset.Second, made.Call.Operation, "campaign")
-			api.expectNotAccepted(api.Request().WithField("campaign_id", foreign))
+			foreign := api.IDIn(dataset.Second, made.Call.Operation, "campaign")
+			expectNotAccepted(api, api.Request().WithField("campaign_id", foreign))
 		})
 	})
 	Describe(spec.MoveLead, func() {
 		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), func(api *API) {
-			foreign := api.idIn(dataset.Second, api.Operation(), "subsequence")
+			foreign := api.IDIn(dataset.Second, api.Operation(), "subsequence")
 			moved := api.Do(api.Request().WithField("subsequence_id", foreign).MustBeRefused())
 			api.Expect(moved).To(BeRefused())
 		})
 	})
 }
 
-// ShareNoRowWith matches a walk of the list in one workspace that shows no row of
-// another workspace.
-func ShareNoRowWith(foreign Walk) types.GomegaMatcher {
-	theirs := foreign.Keys()
-	return onWalk("show no row of another workspace", func(w Walk) Verdict {
-		found := Verdict{Assessed: 1}
-		for p, page := range w.Pages {
-			for i, row := range page.Rows {
-				if theirs[row.Key] == 0 {
-					continue
-				}
-				pointer := pointerIn(i)
-				if w.List.Operation.Answer == spec.Array {
-					pointer = pointer[len("/items"):]
-				}
-				found.add(Finding{w.At(p), pointer, "a row of the key's workspace alone",
-					"the row " + shorten(row.Key) + ", which the second workspace shows too"})
-			}
-		}
-		return found
-	})
-}
-
 // expectNoRowShared compares the lists of all unrelated workspaces that the profile
 // has.
-func (api *API) expectNoRowShared() {
+func expectNoRowShared(api *API) {
 	first := []string{dataset.Main}
-	if api.apart(dataset.Main, dataset.Second) {
+	if apart(api, dataset.Main, dataset.Second) {
 		first = []string{dataset.Second, dataset.Main}
 	}
 	read := map[string]Walk{}
@@ -116,13 +96,13 @@ func (api *API) expectNoRowShared() {
 		read[role] = api.Shared(api.As(role, api.Operation().ID))
 	}
 	slices.Reverse(first) // the main workspace's row is the violation
-	roles := append(first, slices.DeleteFunc(api.strangers(), func(role string) bool { return slices.Contains(first, role) })...)
+	roles := append(first, slices.DeleteFunc(unrelatedRoles(api), func(role string) bool { return slices.Contains(first, role) })...)
 	foreign := 0
 	for _, role := range roles {
 		if _, known := read[role]; !known && api.Workspace(role).ID != "" {
 			read[role] = api.Shared(api.As(role, api.Operation().ID))
 		}
-		if api.apart(dataset.Main, role) {
+		if apart(api, dataset.Main, role) {
 			foreign += len(read[role].Rows())
 		}
 	}
@@ -131,22 +111,22 @@ func (api *API) expectNoRowShared() {
 	}
 	for i, role := range roles {
 		for _, other := range roles[i+1:] {
-			if len(read[role].Pages) > 0 && len(read[other].Pages) > 0 && api.apart(role, other) {
+			if len(read[role].Pages) > 0 && len(read[other].Pages) > 0 && apart(api, role, other) {
 				api.Expect(read[role]).To(ShareNoRowWith(read[other]))
 			}
 		}
 	}
 }
 
-// strangers returns the roles of workspaces that must not see each other's rows, 2 of
+// unrelatedRoles returns the roles of workspaces that must not see each other's rows, 2 of
 // each group: more would show nothing new. Those below a workspace that has not paid, or
 // whose limit is exhausted, are left out.
-func (api *API) strangers() []string {
+func unrelatedRoles(api *API) []string {
 	const most = 2
-	count := map[string]int{api.group(dataset.Limited): most, api.group(dataset.Unpaid): most, "": most}
+	count := map[string]int{group(api, dataset.Limited): most, group(api, dataset.Unpaid): most, "": most}
 	var roles []string
-	for _, role := range api.rolesThatRead() {
-		if group := api.group(role); count[group] < most {
+	for _, role := range rolesThatRead(api) {
+		if group := group(api, role); count[group] < most {
 			count[group]++
 			roles = append(roles, role)
 		}
@@ -157,36 +137,36 @@ func (api *API) strangers() []string {
 // apart reports whether the lists of two workspaces must differ. The profile may not say
 // which workspaces the main one and the second are. They still are two, but may be in one
 // group.
-func (api *API) apart(role, other string) bool {
-	if api.group(role) != "" && api.group(other) != "" {
-		return api.unrelated(role, other)
+func apart(api *API, role, other string) bool {
+	if group(api, role) != "" && group(api, other) != "" {
+		return unrelated(api, role, other)
 	}
 	return role == dataset.Main && other == dataset.Second && api.Operation().ID != spec.ListGroupMembers
 }
 
 // unrelated reports whether two workspaces are known to be different, and not to belong
 // to one admin workspace: the specification does not say what those share.
-func (api *API) unrelated(role, other string) bool {
-	a, b := api.group(role), api.group(other)
+func unrelated(api *API, role, other string) bool {
+	a, b := group(api, role), group(api, other)
 	return a != "" && b != "" && a != b
 }
 
 // group returns the id of the admin workspace of a role's workspace, or its own if it
 // has none; "" if unknown.
-func (api *API) group(role string) string {
-	id := api.owner(role)
+func group(api *API, role string) string {
+	id := api.Owner(role)
 	if id != "" {
-		api.needOwner(role)
+		api.NeedOwner(role)
 	}
 	return strings.ToLower(cmp.Or(api.Profile.AdminOf(id), id))
 }
 
 // expectForeignKeysRefused names a resource of the main workspace, with the key of each
 // unrelated workspace. What it deletes is the run's own, or expendable.
-func (api *API) expectForeignKeysRefused() (ours Call) {
+func expectForeignKeysRefused(api *API) (ours Call) {
 	ours = api.Request()
-	for _, role := range api.strangers() {
-		if !api.unrelated(dataset.Main, role) {
+	for _, role := range unrelatedRoles(api) {
+		if !unrelated(api, dataset.Main, role) {
 			continue
 		}
 		key, _ := api.Profile.FullKey(role)
@@ -196,7 +176,7 @@ func (api *API) expectForeignKeysRefused() (ours Call) {
 				k = k.WithField(n.Field, own[0])
 			}
 		}
-		for _, form := range api.foreignForms(role, k) {
+		for _, form := range foreignForms(api, role, k) {
 			api.For(spec.IsolationID).Expect(api.Do(form)).To(BeRefused())
 		}
 	}
@@ -215,24 +195,24 @@ func withMetadataToo(k Call) []Call {
 // foreignForms returns the request for a row of another workspace, also with each optional
 // part, and with the id in upper case letters. A server may look up the row of such a
 // request without a check of the owner.
-func (api *API) foreignForms(role string, k Call) []Call {
-	return slices.Concat([]Call{k}, api.withEachPart(role, k), withOtherCase(k))
+func foreignForms(api *API, role string, k Call) []Call {
+	return slices.Concat([]Call{k}, withEachPart(api, role, k), withOtherCase(k))
 }
 
 // expectForeignIDRefused names a resource of the second workspace in a request
 // that is valid otherwise.
-func (api *API) expectForeignIDRefused() Response {
+func expectForeignIDRefused(api *API) Response {
 	op := api.Operation()
-	k := api.naming(api.As(dataset.Main, op.ID), func(n spec.Named) string {
+	k := api.Naming(api.As(dataset.Main, op.ID), func(n spec.Named) string {
 		if n == op.Subject() {
-			return api.idIn(dataset.Second, op, n.Kind)
+			return api.IDIn(dataset.Second, op, n.Kind)
 		}
-		return api.idIn(dataset.Main, op, n.Kind)
+		return api.IDIn(dataset.Main, op, n.Kind)
 	})
 	k = k.MustBeRefused()
 	response := api.Do(k)
 	api.For(spec.IsolationID).Expect(response).To(BeRefused())
-	for _, form := range api.foreignForms(dataset.Main, k)[1:] {
+	for _, form := range foreignForms(api, dataset.Main, k)[1:] {
 		api.For(spec.IsolationID).Expect(api.Do(form)).To(BeRefused())
 	}
 	api.Observe(spec.OpenPointForeignID, "%d", response.Status)
@@ -255,9 +235,9 @@ func expectForeignFilters(api *API) {
 	var work []func()
 	for _, f := range oracle.Filters(op.ID) {
 		for _, u := range f.Foreign(theirs.Rows(), ours.Rows(), most) {
-			k, i := api.filteredBy(api.Request(), u.Query).MayBeRefused(), len(shown)
+			k, i := api.FilteredBy(api.Request(), u.Query).MayBeRefused(), len(shown)
 			shown = append(shown, Walk{})
-			work = append(work, func() { shown[i] = api.Ask(k, oracle.Query{Sizes: []int{maxLimit}, Pages: oracle.WholeWalk}).Walk })
+			work = append(work, func() { shown[i] = api.Ask(k, oracle.Query{Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk })
 		}
 	}
 	if len(work) == 0 {

@@ -17,6 +17,10 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // viewsOfKeys compares what the keys of a workspace see (section Authentication, rule 2).
@@ -26,8 +30,8 @@ func viewsOfKeys() {
 			It("shows every key of a workspace the same rows", Requires(spec.ScopeSameRows), func(api *API) {
 				var all []*keyViews
 				var work []func()
-				for _, role := range api.rolesThatRead() {
-					keys := api.otherKeys(role, op)
+				for _, role := range rolesThatRead(api) {
+					keys := otherKeys(api, role, op)
 					if op.Answer == spec.One && role != dataset.Main || len(keys) == 0 {
 						continue // the run creates its tests in the main workspace
 					}
@@ -55,7 +59,7 @@ func viewsOfKeys() {
 
 // rolesThatRead returns the roles whose keys read without touching a plan or a limit
 // that another check relies on.
-func (api *API) rolesThatRead() []string {
+func rolesThatRead(api *API) []string {
 	limit := api.Profile.RateLimit
 	var roles []string
 	for _, role := range slices.Sorted(maps.Keys(api.Profile.Workspaces)) {
@@ -70,7 +74,7 @@ func (api *API) rolesThatRead() []string {
 
 // otherKeys returns the active keys of the workspace that may make the request, beside
 // the full one. A profile may list many keys of one kind, hence the bound.
-func (api *API) otherKeys(role string, op spec.Operation) []client.Key {
+func otherKeys(api *API, role string, op spec.Operation) []client.Key {
 	const most = 5
 	full, _ := api.Profile.FullKey(role)
 	alternatives := op.Scope.Alternatives()
@@ -104,10 +108,10 @@ type keyViews struct {
 }
 
 func (v *keyViews) read(api *API, keys []client.Key) {
-	v.before = api.see(v.full)
+	v.before = see(api, v.full)
 	var work []func()
 	for i, key := range keys {
-		work = append(work, func() { v.others[i] = api.see(v.full.WithKey(key).MayBeRefused()) })
+		work = append(work, func() { v.others[i] = see(api, v.full.WithKey(key).MayBeRefused()) })
 	}
 	api.Together(work...)
 }
@@ -120,7 +124,7 @@ func (v *keyViews) compare(api *API) (compared int) {
 	if before.End != paging.Done || len(before.Rows()) == 0 {
 		return 0
 	}
-	after := sync.OnceValue(func() view { return api.see(full) })
+	after := sync.OnceValue(func() view { return see(api, full) })
 	found := make([][]Finding, len(seen))
 	differ := map[int]view{}
 	for i := range seen {
@@ -137,7 +141,7 @@ func (v *keyViews) compare(api *API) (compared int) {
 		}
 	}
 	if len(differ) > 0 {
-		api.look(func() bool { return v.lookAgain(api, found, differ) })
+		api.Look(func() bool { return v.lookAgain(api, found, differ) })
 	}
 	for i := range seen {
 		if seen[i].End == paging.Done {
@@ -150,13 +154,13 @@ func (v *keyViews) compare(api *API) (compared int) {
 // lookAgain keeps the differences that the views that differed before still show. It
 // reports whether there are none.
 func (v *keyViews) lookAgain(api *API, found [][]Finding, differ map[int]view) (none bool) {
-	first, again := api.see(v.full), make([]view, len(v.others))
+	first, again := see(api, v.full), make([]view, len(v.others))
 	var work []func()
 	for i := range differ {
-		work = append(work, func() { again[i] = api.see(v.others[i].List) })
+		work = append(work, func() { again[i] = see(api, v.others[i].List) })
 	}
 	api.Together(work...)
-	last := api.see(v.full)
+	last := see(api, v.full)
 	for i, earlier := range differ {
 		var now []Finding // a view that ends early shows no difference
 		if first.End == paging.Done && again[i].End == paging.Done && last.End == paging.Done {
@@ -185,29 +189,14 @@ type view struct {
 }
 
 // see reads a list or a resource. The walk is not Done if it could not be read.
-func (api *API) see(k Call) view {
-	w := api.read(k)
+func see(api *API, k Call) view {
+	w := api.Read(k)
 	seen := view{w, map[string]map[string]any{}}
 	for _, row := range w.Values() {
 		known := spec.Documented(k.Operation.Resource, row)
 		seen.rows[paging.KeyOf(k.Operation.Resource, known)] = known
 	}
 	return seen
-}
-
-func (api *API) read(k Call) Walk {
-	w := Walk{List: k}
-	if k.Operation.Answer == spec.Page {
-		w.Walk = paging.Run(api.ctx, api.fetch(k, &w.responses), pagesOf(maxLimit), api.maxPages())
-		return w
-	}
-	r := api.Do(k)
-	w.responses = []Response{r}
-	w.End = paging.Broken
-	if r.OK() {
-		w.Walk = paging.Walk{Pages: []paging.Page{{Rows: r.pageRows()}}, End: paging.Done}
-	}
-	return w
 }
 
 // differences returns what a key sees otherwise than the full key does, which reads
@@ -224,16 +213,16 @@ func differences(before, seen, after, earlier view) []Finding {
 		switch {
 		case !stays:
 		case !ok:
-			found = append(found, Finding{at, "", "the row " + shorten(key) + ", as with the full key", fmt.Sprintf("%d rows without it", len(here))})
+			found = append(found, Found(at, "", "the row "+Shorten(key)+", as with the full key", fmt.Sprintf("%d rows without it", len(here))))
 		default:
-			if !before.isDoubtful() && !seen.isDoubtful() && !after.isDoubtful() {
+			if !before.IsDoubtful() && !seen.IsDoubtful() && !after.IsDoubtful() {
 				found = append(found, changedFields(at, key, first[key], shown, again)...)
 			}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(here)) {
 		if first[key] == nil && last[key] == nil && known[key] != nil {
-			found = append(found, Finding{at, "", "no row that the full key does not see", "the row " + shorten(key)})
+			found = append(found, Found(at, "", "no row that the full key does not see", "the row "+Shorten(key)))
 		}
 	}
 	return found
@@ -249,7 +238,7 @@ func changedFields(at Response, key string, first, shown, again map[string]any) 
 	for _, field := range slices.Sorted(maps.Keys(first)) {
 		value, got := first[field], shown[field]
 		if sameContent(value, again[field]) && !sameContent(value, got) {
-			found = append(found, Finding{at, "/" + field, clipJSON(value) + " in the row " + shorten(key) + ", as with the full key", schemas.Member(shown, field, clipJSON)})
+			found = append(found, Found(at, "/"+field, ClipJSON(value)+" in the row "+Shorten(key)+", as with the full key", schemas.Member(shown, field, ClipJSON)))
 		}
 	}
 	return found
@@ -258,7 +247,7 @@ func changedFields(at Response, key string, first, shown, again map[string]any) 
 // sameContent reports whether two values are equal, whatever the order of their arrays:
 // the specification gives none for tags and the like. A missing value equals null.
 func sameContent(a, b any) bool {
-	return reflect.DeepEqual(sortedArrays(normalize(a)), sortedArrays(normalize(b)))
+	return reflect.DeepEqual(sortedArrays(Normalize(a)), sortedArrays(Normalize(b)))
 }
 
 func sortedArrays(value any) any {
@@ -278,5 +267,5 @@ func sortedArrays(value any) any {
 
 // ShowWhatTheFullKeySees matches a walk in which nothing differs from the full key's.
 func ShowWhatTheFullKeySees(differences []Finding) types.GomegaMatcher {
-	return foundNothing[Walk]("show what the full key sees", differences)
+	return FoundNothing[Walk]("show what the full key sees", differences)
 }

@@ -7,6 +7,10 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // leads judges moving a lead to a subsequence. No operation reads a lead: the
@@ -25,10 +29,10 @@ func leads() {
 			half := len(leads) - len(leads)/2
 			api.Together(func() { move(0, half) }, func() { move(half, len(leads)) })
 			for i, moved := range all {
-				api.Expect(moved).To(HaveField("id", EqualID(leads[i])))
+				api.Expect(moved).To(HaveMember("id", EqualID(leads[i])))
 			}
 			moved := atBothEnds(all)
-			api.expectSameAgain(spec.LeadMoveLead, moved, func(i, round int) Call {
+			expectSameAgain(api, spec.LeadMoveLead, moved, func(i, round int) Call {
 				to := []string{subsequences[len(subsequences)-1], subsequences[0]}[round]
 				return moved[i].Call.WithField("subsequence_id", to)
 			})
@@ -43,7 +47,7 @@ func leads() {
 			move := func(lead string) {
 				for _, subsequence := range to {
 					moved := api.MustDo(request.WithField("id", lead).WithField("subsequence_id", subsequence))
-					api.Expect(moved).To(HaveField("subsequence_id", EqualID(subsequence)))
+					api.Expect(moved).To(HaveMember("subsequence_id", EqualID(subsequence)))
 				}
 			}
 			if !api.Serves(spec.ListSubsequences) {
@@ -53,11 +57,11 @@ func leads() {
 			list := api.As(dataset.Main, spec.ListSubsequences)
 			walkAfterMove := func(lead string) Walk {
 				move(lead)
-				api.awaitLaterChange()
+				awaitLaterChange(api)
 				return api.ReadAll(list)
 			}
 			before, lead := api.ReadAll(list), 0
-			api.expectOthersKept(spec.LeadMoveSubsequence, before, walkAfterMove(w.Leads[lead]), func() Walk {
+			expectOthersKept(api, spec.LeadMoveSubsequence, before, walkAfterMove(w.Leads[lead]), func() Walk {
 				lead = len(w.Leads) - 1 - lead // a lead other than the last one that was moved
 				return walkAfterMove(w.Leads[lead])
 			})
@@ -65,7 +69,7 @@ func leads() {
 
 		documentedShape(func(api *API) {
 			request := api.Request()
-			api.validForEach(api.Workspace(dataset.Main).Leads, func(lead string) Call { return request.WithField("id", lead) })
+			validForEach(api, api.Workspace(dataset.Main).Leads, func(lead string) Call { return request.WithField("id", lead) })
 		})
 	})
 }

@@ -14,6 +14,10 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // answered is a response of the operation with that status and body.
@@ -21,8 +25,8 @@ func answered(operation string, status int, body string) Response {
 	r := Response{Call: Call{Operation: spec.MustOperation(operation)}}
 	r.Exchange = client.Exchange{Status: status, Body: []byte(body)}
 	if decoded, err := schemas.Decode([]byte(body)); err == nil {
-		r.rows = r.Call.Operation.Rows(decoded)
-		r.read(decoded)
+		r.Items = r.Call.Operation.Rows(decoded)
+		r.Read(decoded)
 	}
 	return r
 }
@@ -47,7 +51,7 @@ func walked(end paging.End, pages ...[]string) Walk {
 			}
 			return rows
 		}()})
-		w.responses = append(w.responses, answered(spec.ListPlacementTests, 200, string(rows)))
+		w.Responses = append(w.Responses, answered(spec.ListPlacementTests, 200, string(rows)))
 	}
 	return w
 }
@@ -67,9 +71,9 @@ const (
 // A finding says null of a member that is null, and absent of one that is missing.
 func TestFindingsTellNullFromAbsent(t *testing.T) {
 	for body, want := range map[string]string{`{"name":null}`: "null", `{}`: "absent", `{"name":1}`: "1"} {
-		g, matcher, shown := gomega.NewWithT(t), HaveField("name", EqualJSON("a")), answered(spec.GetPlacementTest, 200, body)
+		g, matcher, shown := gomega.NewWithT(t), HaveMember("name", EqualJSON("a")), answered(spec.GetPlacementTest, 200, body)
 		g.Expect(matcher.Match(shown)).To(gomega.BeFalse())
-		g.Expect(verdictOf(matcher, shown, "").Findings[0].Actual).To(gomega.Equal(want))
+		g.Expect(VerdictOf(matcher, shown, "").Findings[0].Actual).To(gomega.Equal(want))
 	}
 }
 
@@ -86,7 +90,7 @@ func TestMatchers(t *testing.T) {
 	}
 	events := func(rows ...string) attempts {
 		r := answered(spec.ListWebhookEvents, 200, `{"items":[`+strings.Join(rows, ",")+`]}`)
-		w := Walk{Walk: paging.Walk{Pages: []paging.Page{{}}}, responses: []Response{r}}
+		w := Walk{Walk: paging.Walk{Pages: []paging.Page{{}}}, Responses: []Response{r}}
 		for _, row := range r.Rows() {
 			w.Pages[0].Rows = append(w.Pages[0].Rows, paging.RowOf("", row))
 		}
@@ -107,7 +111,7 @@ func TestMatchers(t *testing.T) {
 		"BeServed":           {BeServed(), list(`{"items":[]}`), refused, "status", list(`{}`)},
 		"BeRefusedOrClamped": {BeRefusedOrClamped(), list(`{"items":[]}`), broken, "status", list(`{}`)},
 		"HaveAtMostItems":    {HaveAtMostItems(1), list(`{"items":[{}]}`), list(`{"items":[{},{}]}`), "/items", list(`{"items":[]}`)},
-		"HaveField":          {HaveField("id", EqualID(one)), test(`{"id":"` + strings.ToUpper(one) + `"}`), test(`{"id":"` + two + `"}`), "/id", nil},
+		"HaveField":          {HaveMember("id", EqualID(one)), test(`{"id":"` + strings.ToUpper(one) + `"}`), test(`{"id":"` + two + `"}`), "/id", nil},
 		"AgreeWithRow":       {AgreeWithRow(map[string]any{"name": "a"}, nil), test(`{"id":"x","name":"a"}`), test(`{"name":"b"}`), "/name", nil},
 		"ShowTheCreationOf": {ShowTheCreationOf(test(`{"timestamp_created":"2026-01-01T00:00:00.000Z"}`)), test(`{"timestamp_created":"2026-01-01T00:00:59Z"}`),
 			test(`{"timestamp_created":"2026-01-01T01:00:00Z"}`), "/timestamp_created", test(`{"timestamp_created":"yesterday"}`)},
@@ -128,9 +132,9 @@ func TestMatchers(t *testing.T) {
 		"ShowNoStrangers":        {ShowNoStrangers("", selects), walked(paging.Done, []string{one}), ordered, "/items/1", nil},
 		"SelectRows":             {SelectRows(spec.FilterStatusMissing, selects, ordered, ordered), walked(paging.Done, []string{one}), walked(paging.Done, []string{}), "/items", nil},
 		"SelectRowsAmongAll":     {SelectRows(spec.FilterStatusExtra, selects, walked(paging.Done, []string{one}), walked(paging.Done, []string{one})), nil, nil, "", walked(paging.Done, []string{one})},
-		"KeepTheOtherRows":       {KeepTheOtherRows([]Finding{{refused, "/name", "a", "b"}}), nil, ordered, "/name", nil},
-		"StayAsBefore":           {StayAsBefore([]Finding{{refused, "/name", "a", "b"}}), nil, refused, "/name", nil},
-		"ShowWhatTheFullKeySees": {ShowWhatTheFullKeySees([]Finding{{refused, "", "a", "b"}}), nil, ordered, "", nil},
+		"KeepTheOtherRows":       {KeepTheOtherRows([]Finding{Found(refused, "/name", "a", "b")}), nil, ordered, "/name", nil},
+		"StayAsBefore":           {StayAsBefore([]Finding{Found(refused, "/name", "a", "b")}), nil, refused, "/name", nil},
+		"ShowWhatTheFullKeySees": {ShowWhatTheFullKeySees([]Finding{Found(refused, "", "a", "b")}), nil, ordered, "", nil},
 		"LeaveOutOnly":           {LeaveOutOnly("id", ordered, ordered), walked(paging.Done, []string{}), ordered, "/items/0/id", nil},
 		"ShowPartAsIn":           {ShowPartAsIn(ordered, "id"), ordered, nil, "", walked(paging.Done, []string{"other"})},
 		"ShowPartInAnyRow":       {ShowPartAsIn(ordered, "name"), nil, ordered, "/items/0/name", nil},
@@ -148,13 +152,13 @@ func TestMatchers(t *testing.T) {
 			g := gomega.NewWithT(t)
 			if tc.good != nil {
 				g.Expect(tc.good).To(tc.matcher)
-				g.Expect(verdictOf(tc.matcher, tc.good, "")).To(gomega.And(verdictField("Assessed", gomega.BeNumerically(">", 0)), verdictField("Missing", gomega.BeEmpty())))
+				g.Expect(VerdictOf(tc.matcher, tc.good, "")).To(gomega.And(verdictField("Assessed", gomega.BeNumerically(">", 0)), verdictField("Missing", gomega.BeEmpty())))
 			}
 			if tc.bad != nil {
 				ok, err := tc.matcher.Match(tc.bad)
 				g.Expect(err).NotTo(gomega.HaveOccurred())
 				g.Expect(ok).To(gomega.BeFalse())
-				found := verdictOf(tc.matcher, tc.bad, "")
+				found := VerdictOf(tc.matcher, tc.bad, "")
 				g.Expect(found.Findings[0].Pointer).To(gomega.Equal(tc.at))
 				g.Expect(found.Findings[0].Expected).NotTo(gomega.BeEmpty())
 				g.Expect(tc.matcher.FailureMessage(tc.bad)).To(gomega.And(gomega.HavePrefix("Expected the server to "), gomega.ContainSubstring(found.Findings[0].Actual)))
@@ -162,7 +166,7 @@ func TestMatchers(t *testing.T) {
 			}
 			if tc.nothing != nil {
 				g.Expect(tc.nothing).To(tc.matcher)
-				g.Expect(verdictOf(tc.matcher, tc.nothing, "")).To(gomega.And(verdictField("Assessed", gomega.BeZero()), verdictField("Missing", gomega.Not(gomega.BeEmpty()))))
+				g.Expect(VerdictOf(tc.matcher, tc.nothing, "")).To(gomega.And(verdictField("Assessed", gomega.BeZero()), verdictField("Missing", gomega.Not(gomega.BeEmpty()))))
 			}
 			_, err := tc.matcher.Match("a text")
 			g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("got a string")))

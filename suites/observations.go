@@ -6,16 +6,16 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
 )
 
 // observations asks what the specification leaves open. They judge nothing; what
@@ -29,7 +29,7 @@ func observations() {
 					if op.ID == spec.MoveAccounts { // no account that exists may move
 						request = request.WithField("emails", []string{api.Word() + "@example.com"})
 					}
-					api.Observe(spec.OpenPointLooseJSON, "%s: %d", loose.what, api.Do(request.WithRawBody(loose.text(string(request.bytes()))).MayBeRefused()).Status)
+					api.Observe(spec.OpenPointLooseJSON, "%s: %d", loose.what, api.Do(request.WithRawBody(loose.text(string(request.Bytes()))).MayBeRefused()).Status)
 				}
 			})
 		})
@@ -42,7 +42,7 @@ func observations() {
 			}
 		})
 	})
-	for _, id := range append(slices.Clone(mayRepeat), spec.CreatePlacementTest) {
+	for _, id := range append(slices.Clone(MayRepeat), spec.CreatePlacementTest) {
 		Describe(id, func() {
 			It("is observed: a change that is repeated", func(api *API) {
 				change := api.Request().MayBeRefused()
@@ -55,7 +55,7 @@ func observations() {
 		It("is observed: required fields, unknown accounts and workspaces", func(api *API) {
 			// Whatever a server makes of these, no account that exists may move.
 			unknown := api.Request().WithField("emails", []string{api.Word() + "@example.com"}).MayBeRefused()
-			api.Observe(spec.OpenPointAccountFields, "without emails: %d", api.Do(api.harmlessRequest().WithoutField("emails")).Status)
+			api.Observe(spec.OpenPointAccountFields, "without emails: %d", api.Do(api.HarmlessRequest().WithoutField("emails")).Status)
 			api.Observe(spec.OpenPointUnknownAccount, "%d", api.Do(unknown).Status)
 			for _, field := range []string{"source_workspace_id", "destination_workspace_id"} {
 				api.Observe(spec.OpenPointAccountFields, "without %s: %d", field, api.Do(unknown.WithoutField(field)).Status)
@@ -70,7 +70,7 @@ func observations() {
 		Describe(op.ID, func() {
 			It("is observed: an unknown cursor", func(api *API) {
 				list := api.Request()
-				api.Observe(spec.OpenPointUnknownCursor, "%d", api.Do(list.WithQuery(api.cursorParameter(op), "conformance").MayBeRefused()).Status)
+				api.Observe(spec.OpenPointUnknownCursor, "%d", api.Do(list.WithQuery(api.CursorParameter(op), "conformance").MayBeRefused()).Status)
 			})
 		})
 	}
@@ -85,10 +85,10 @@ func observations() {
 // 9.2.1): a server does nothing else for it.
 func observeOtherMethod(api *API) {
 	op := api.Operation()
-	api.need(api.sandbox().Afford())
-	ex := api.SendUnspecified(api.ctx, client.Request{Operation: op.ID, Method: http.MethodOptions, Path: op.URLPath(api.FreshID()), Key: api.key(authorizedRole(op))})
+	api.Need(api.Sandbox().Afford())
+	ex := api.SendUnspecified(api.Ctx, client.Request{Operation: op.ID, Method: http.MethodOptions, Path: op.URLPath(api.FreshID()), Key: api.Key(AuthorizedRole(op))})
 	if ex.Err != nil {
-		api.stop(Response{Exchange: ex})
+		api.Stop(Response{Exchange: ex})
 	}
 	allowed := "no Allow"
 	if methods := ex.Header.Values("Allow"); len(methods) > 0 {
@@ -121,42 +121,10 @@ func withRepeatedMember(object string) string {
 
 // observeOptions looks at the 19th path. The specification shows only its address.
 func observeOptions(api *API) {
-	ex := api.SendUnspecified(api.ctx, client.Request{Operation: spec.CreatePlacementTest, Method: http.MethodGet, Path: spec.OptionsPath, Key: api.key(dataset.Main)})
+	ex := api.SendUnspecified(api.Ctx, client.Request{Operation: spec.CreatePlacementTest, Method: http.MethodGet, Path: spec.OptionsPath, Key: api.Key(dataset.Main)})
 	form := "no JSON"
 	if body, err := schemas.Decode(ex.Body); err == nil {
-		form = fmt.Sprintf("a JSON %s", outerForm(body))
+		form = fmt.Sprintf("a JSON %s", OuterForm(body))
 	}
 	api.Observe(spec.OpenPointESPOptions, "%d, %s", ex.Status, form)
-}
-
-// refusal renders the status of a response and the members of its body.
-func refusal(r Response) string { return strconv.Itoa(r.Status) + r.form }
-
-// formOf names the members of a body that is an object, otherwise its outer form. body is
-// the decoded body if the rules read it.
-func formOf(ex client.Exchange, body any) string {
-	if body == nil {
-		decoded, err := schemas.Decode(ex.Body)
-		if err != nil {
-			return ", no JSON"
-		}
-		body = decoded
-	}
-	if object, ok := body.(map[string]any); ok {
-		return " with " + judge.Short(strings.Join(slices.Sorted(maps.Keys(object)), ", "))
-	}
-	return ", a JSON " + outerForm(body)
-}
-
-func outerForm(value any) string {
-	switch value.(type) {
-	case map[string]any:
-		return "object"
-	case []any:
-		return "array"
-	case nil:
-		return "null"
-	default:
-		return "scalar"
-	}
 }

@@ -10,6 +10,8 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
 )
 
 // The optional parts of a request. A server may answer a request with such a part in other
@@ -24,14 +26,14 @@ type optionalPart struct {
 
 // optionalParts returns the parts that a request of the operation may have. The values are
 // valid and name rows of the role's workspace. A parameter without a name is left out.
-func (api *API) optionalParts(role string, op spec.Operation) []optionalPart {
+func optionalParts(api *API, role string, op spec.Operation) []optionalPart {
 	switch {
 	case len(op.Query) > 0:
-		return api.optionalParameters(role, op)
+		return optionalParameters(api, role, op)
 	case op.ID == spec.CreatePlacementTest:
 		another := func(k Call) Call { return k.WithField("name", api.Word()) } // a server may refuse the same name again
 		return []optionalPart{
-			{add: func(k Call) Call { return api.withKnownOptional(another(k)) }},
+			{add: func(k Call) Call { return withKnownOptional(api, another(k)) }},
 			{add: func(k Call) Call { return another(k).WithField("run_immediately", true) }},
 		}
 	case op.Method == http.MethodDelete: // the specification allows null for a test only
@@ -43,7 +45,7 @@ func (api *API) optionalParts(role string, op spec.Operation) []optionalPart {
 
 // optionalParameters returns the query parameters of an operation. The limit comes first: its
 // page is so short that it has a cursor.
-func (api *API) optionalParameters(role string, op spec.Operation) (parts []optionalPart) {
+func optionalParameters(api *API, role string, op spec.Operation) (parts []optionalPart) {
 	add := func(parameter, value string, open bool) {
 		if name, known := api.Profile.Parameter(op.ID, parameter); known {
 			part := optionalPart{open: open, add: func(k Call) Call { return k.WithQuery(name, value) }}
@@ -61,8 +63,8 @@ func (api *API) optionalParameters(role string, op spec.Operation) (parts []opti
 			if _, known := api.Profile.CursorParameter(op); !known {
 				continue
 			}
-			if page := api.pageWithCursor(op); page.Cursor() != "" {
-				parts = append(parts, optionalPart{add: func(k Call) Call { return api.behind(k, page) }})
+			if page := pageWithCursor(api, op); page.Cursor() != "" {
+				parts = append(parts, optionalPart{add: func(k Call) Call { return api.Behind(k, page) }})
 			}
 		case p.Names != "":
 			if ids, _, _ := api.Workspace(role).Named(p.Names); len(ids) > 0 {
@@ -75,7 +77,7 @@ func (api *API) optionalParameters(role string, op spec.Operation) (parts []opti
 		case p.Values != nil:
 			add(p.Key, p.Values[0], false)
 		case kind == spec.From || kind == spec.FromDay:
-			if part, named := api.window(op); named {
+			if part, named := window(api, op); named {
 				parts = append(parts, part)
 			}
 		case kind == spec.Search || kind == spec.ExactSearch: // the latter takes a URL or an address
@@ -86,9 +88,9 @@ func (api *API) optionalParameters(role string, op spec.Operation) (parts []opti
 }
 
 // window returns both ends of a window: a server may need both.
-func (api *API) window(list spec.Operation) (part optionalPart, named bool) {
+func window(api *API, list spec.Operation) (part optionalPart, named bool) {
 	query := oracle.Window(list.ID, oracle.FarPast, oracle.FarFuture)
-	part.add = func(k Call) Call { return api.filteredBy(k, query) }
+	part.add = func(k Call) Call { return api.FilteredBy(k, query) }
 	for _, key := range slices.Sorted(maps.Keys(query)) {
 		name, known := api.Profile.Parameter(list.ID, key)
 		if !known {
@@ -101,18 +103,18 @@ func (api *API) window(list spec.Operation) (part optionalPart, named bool) {
 
 // pageWithCursor returns a page of the list that has a cursor if there is one. It asks once a
 // run.
-func (api *API) pageWithCursor(list spec.Operation) Response {
-	if known, ok := api.cursors.Load(list.ID); ok {
+func pageWithCursor(api *API, list spec.Operation) Response {
+	if known, ok := api.Cursors.Load(list.ID); ok {
 		return known.(Response)
 	}
 	page := api.Do(api.As(dataset.Main, list.ID).WithQuery("limit", "1"))
-	api.cursors.Store(list.ID, page)
+	api.Cursors.Store(list.ID, page)
 	return page
 }
 
 // withKnownOptional adds every optional field of a creation whose value is known without
 // reading a list. The test is automated, as that of withAllOptional.
-func (api *API) withKnownOptional(k Call) Call {
+func withKnownOptional(api *API, k Call) Call {
 	k = k.WithField("type", 2)
 	w := api.Workspace(dataset.Main)
 	for _, field := range spec.CreateOptional {
@@ -128,7 +130,7 @@ func (api *API) withKnownOptional(k Call) Call {
 		if !known {
 			continue
 		}
-		if value, ok := api.optionalValue(field); ok {
+		if value, ok := api.OptionalValue(field); ok {
 			k = k.WithField(field, value)
 		}
 	}
@@ -136,9 +138,9 @@ func (api *API) withKnownOptional(k Call) Call {
 }
 
 // withEachPart returns the request once with each optional part.
-func (api *API) withEachPart(role string, k Call) []Call {
+func withEachPart(api *API, role string, k Call) []Call {
 	var calls []Call
-	for _, part := range api.optionalParts(role, k.Operation) {
+	for _, part := range optionalParts(api, role, k.Operation) {
 		calls = append(calls, part.add(k))
 	}
 	return calls
@@ -146,8 +148,8 @@ func (api *API) withEachPart(role string, k Call) []Call {
 
 // withAllParts returns the request with all its optional parts at once; none if it has no
 // such parts. A server may refuse them together, so that this shows less than each alone.
-func (api *API) withAllParts(role string, k Call) []Call {
-	parts := api.optionalParts(role, k.Operation)
+func withAllParts(api *API, role string, k Call) []Call {
+	parts := optionalParts(api, role, k.Operation)
 	if len(parts) == 0 {
 		return nil
 	}
@@ -160,9 +162,9 @@ func (api *API) withAllParts(role string, k Call) []Call {
 // withOtherCase returns the request with its id in upper case letters; none if that has no
 // letters. Both cases of a UUID name the same thing (RFC 9562).
 func withOtherCase(k Call) []Call {
-	id, inBody := k.id, k.Operation.Subject().In == spec.InBody
+	id, inBody := k.ID, k.Operation.Subject().In == spec.InBody
 	if inBody {
-		id, _ = k.members()["id"].(string)
+		id, _ = k.Members()["id"].(string)
 	}
 	upper := strings.ToUpper(id)
 	switch {

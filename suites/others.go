@@ -10,6 +10,10 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // lasting are the fields of a resource that a server does not change by itself. A status, a
@@ -30,8 +34,8 @@ func changedLasting(r Response, pointer string, before, now map[string]any) []Fi
 	before, now = spec.Documented(resource, before), spec.Documented(resource, now)
 	var found []Finding
 	for _, field := range lasting[resource] {
-		if value := before[field]; value != nil && !schemas.Agree(normalize(value), normalize(now[field])) {
-			found = append(found, Finding{r, pointer + "/" + field, "as before the change: " + clipJSON(value), schemas.Member(now, field, describe)})
+		if value := before[field]; value != nil && !schemas.Agree(Normalize(value), Normalize(now[field])) {
+			found = append(found, Found(r, pointer+"/"+field, "as before the change: "+ClipJSON(value), schemas.Member(now, field, Readable)))
 		}
 	}
 	return found
@@ -40,7 +44,7 @@ func changedLasting(r Response, pointer string, before, now map[string]any) []Fi
 // changedRows returns the lasting fields of the rows with these ids, or of all rows if there
 // are none, that a later walk shows otherwise. Walks that break the shapes say nothing.
 func changedRows(before, after Walk, ids ...string) []Finding {
-	if before.isDoubtful() || after.isDoubtful() {
+	if before.IsDoubtful() || after.IsDoubtful() {
 		return nil
 	}
 	earlier := before.ByKey()
@@ -48,7 +52,7 @@ func changedRows(before, after Walk, ids ...string) []Finding {
 	for p, page := range after.Pages {
 		for i, row := range page.Rows {
 			if was := earlier[row.Key]; row.ByID && was != nil && (len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return paging.FoldID(id) == row.Key })) {
-				found = append(found, changedLasting(after.At(p), pointerIn(i), was, row.Value)...)
+				found = append(found, changedLasting(after.At(p), PointerIn(i), was, row.Value)...)
 			}
 		}
 	}
@@ -56,24 +60,24 @@ func changedRows(before, after Walk, ids ...string) []Finding {
 }
 
 // alteredRows is changedRows for all rows. Rows that a later walk leaves out count, too.
-func (api *API) alteredRows(before, after Walk) []Finding {
-	return append(changedRows(before, after), api.goneRows(before, after)...)
+func alteredRows(api *API, before, after Walk) []Finding {
+	return append(changedRows(before, after), goneRows(api, before, after)...)
 }
 
 // goneRows returns the rows that a later walk leaves out, without those that the run deleted
 // and those that mention such a row: a server may delete them with it.
-func (api *API) goneRows(before, after Walk) (found []Finding) {
+func goneRows(api *API, before, after Walk) (found []Finding) {
 	if !before.Complete() || !after.Complete() {
 		return nil
 	}
 	deleted := func(text string) bool {
-		_, deleted := api.sandbox().Changed(text)
+		_, deleted := api.Sandbox().Changed(text)
 		return deleted
 	}
 	shown := after.Keys()
 	for _, row := range before.Rows() {
 		if shown[row.Key] == 0 && !deleted(row.Key) && !mentions(row.Value, deleted) {
-			found = append(found, Finding{after.Last(), "", "the row " + shorten(row.Key) + ", as before the change", "no page shows it"})
+			found = append(found, Found(after.Last(), "", "the row "+Shorten(row.Key)+", as before the change", "no page shows it"))
 		}
 	}
 	return found
@@ -100,15 +104,15 @@ func mentions(value any, fits func(string) bool) bool {
 // another change like it and returns a walk afterwards. A difference counts only if each of
 // two such changes makes one, too, and if the rows stay as they are after each: others may
 // change rows meanwhile.
-func (api *API) expectOthersKept(id spec.ID, before, after Walk, again func() Walk) {
+func expectOthersKept(api *API, id spec.ID, before, after Walk, again func() Walk) {
 	if api.Profile.Stateless { // its lists are examples
 		return
 	}
-	found := api.alteredRows(before, after)
+	found := alteredRows(api, before, after)
 	for round := 0; round < 2 && len(found) > 0; round++ {
-		api.alone(func() {
-			now, from := api.read(after.List), time.Now()
-			if len(api.alteredRows(now, again())) == 0 || !api.staysSame(time.Since(from), after.List) {
+		api.Alone(func() {
+			now, from := api.Read(after.List), time.Now()
+			if len(alteredRows(api, now, again())) == 0 || !staysSame(api, time.Since(from), after.List) {
 				found = nil
 			}
 		})
@@ -118,17 +122,17 @@ func (api *API) expectOthersKept(id spec.ID, before, after Walk, again func() Wa
 
 // staysSame reports whether the rows of lists stay as they are while the run leaves them
 // alone. It looks several times, and for several times as long as the suspected change took.
-func (api *API) staysSame(change time.Duration, lists ...Call) bool {
+func staysSame(api *API, change time.Duration, lists ...Call) bool {
 	const times, pause = 6, 20 * time.Millisecond
 	until := time.Now().Add(times * min(change, time.Second))
-	before := api.lookAt(lists)
+	before := lookAt(api, lists)
 	for looks := 0; looks < times || time.Now().Before(until); looks++ {
-		if client.Sleep(api.ctx, pause) != nil {
+		if client.Sleep(api.Ctx, pause) != nil {
 			return false
 		}
-		now := api.lookAt(lists)
+		now := lookAt(api, lists)
 		for i := range lists {
-			if len(api.alteredRows(before[i], now[i])) > 0 {
+			if len(alteredRows(api, before[i], now[i])) > 0 {
 				return false
 			}
 		}
@@ -139,13 +143,13 @@ func (api *API) staysSame(change time.Duration, lists ...Call) bool {
 
 // KeepTheOtherRows matches a walk that shows the rows as they were before a change.
 func KeepTheOtherRows(changed []Finding) types.GomegaMatcher {
-	return foundNothing[Walk]("show the other rows as before the change", changed)
+	return FoundNothing[Walk]("show the other rows as before the change", changed)
 }
 
 // expectSameAgain changes resources again and compares the responses with earlier ones.
 // Meanwhile the run has changed other resources. A difference counts if there is a second
 // one, in another resource or after another change: somebody may have edited one resource.
-func (api *API) expectSameAgain(id spec.ID, earlier []Response, again func(i, round int) Call) {
+func expectSameAgain(api *API, id spec.ID, earlier []Response, again func(i, round int) Call) {
 	if api.Profile.Stateless {
 		return
 	}
@@ -170,7 +174,7 @@ func (api *API) expectSameAgain(id spec.ID, earlier []Response, again func(i, ro
 
 // StayAsBefore matches a response that has none of the findings.
 func StayAsBefore(changed []Finding) types.GomegaMatcher {
-	return foundNothing[Response]("show the resource as before", changed)
+	return FoundNothing[Response]("show the resource as before", changed)
 }
 
 // fromBothEnds returns the younger half of some ids from its end, then the older half from

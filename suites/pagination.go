@@ -3,17 +3,18 @@ package suites
 import (
 	"fmt"
 	"net/http"
-	"net/mail"
 	"slices"
 	"strconv"
-	"time"
 
-	"github.com/google/uuid"
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // pagination judges limits and walks of every paged list (section Pagination).
@@ -31,7 +32,7 @@ func pagination() {
 // walkRequirements are those that walks of the list put to the test. A list
 // whose rows have no id has no order.
 func walkRequirements(op spec.Operation) []spec.ID {
-	walks := []spec.ID{spec.PageWalkEnds, spec.PageWalkOnce, spec.PageWalkComplete, spec.PageWalkSequence, spec.PageLimitHonoured, cursorRequirement(op)}
+	walks := []spec.ID{spec.PageWalkEnds, spec.PageWalkOnce, spec.PageWalkComplete, spec.PageWalkSequence, spec.PageLimitHonoured, CursorRequirement(op)}
 	if spec.Has(spec.PageOrder.On(op.ID)) {
 		walks = append(walks, spec.PageOrder)
 	}
@@ -49,7 +50,7 @@ func limitsInRange(api *API) {
 		if api.For(spec.PageLimitAccepted).Expect(page).To(BeServed()) {
 			api.For(spec.PageLimitHonoured).Expect(page).To(HaveAtMostItems(limits[i]))
 		} else {
-			api.For(spec.PageLimitHonoured).NotAssessed("%s", page.shortfall())
+			api.For(spec.PageLimitHonoured).NotAssessed("%s", page.Shortfall())
 		}
 	}
 }
@@ -62,12 +63,12 @@ func limitAbsent(api *API) {
 	}
 	rows := len(page.Rows())
 	if rows > 0 {
-		api.Expect(page).To(HaveAtMostItems(maxLimit))
+		api.Expect(page).To(HaveAtMostItems(MaxLimit))
 	}
 	if page.Cursor() == "" { // the page may hold the whole list
 		return
 	}
-	if rows == maxLimit || len(api.Do(list.WithQuery("limit", strconv.Itoa(maxLimit))).Rows()) > rows {
+	if rows == MaxLimit || len(api.Do(list.WithQuery("limit", strconv.Itoa(MaxLimit))).Rows()) > rows {
 		api.Observe(spec.OpenPointDefaultLimit, "%d items", rows)
 	}
 }
@@ -95,16 +96,16 @@ func limitsOutOfRange(api *API) {
 
 // BeRefusedOrClamped matches a refusal, or a page of at most 100 items.
 func BeRefusedOrClamped() types.GomegaMatcher {
-	return &expectation[Response]{words: "refuse or clamp the limit", judge: func(r Response) Verdict {
+	return &Expectation[Response]{Words: "refuse or clamp the limit", Judge: func(r Response) Verdict {
 		switch n := len(r.Rows()); {
-		case r.OK() && n > maxLimit:
-			return Verdict{Assessed: 1, Findings: []Finding{{r, "/items", "a refusal, or at most 100 items", fmt.Sprintf("%d items", n)}}}
+		case r.OK() && n > MaxLimit:
+			return Verdict{Assessed: 1, Findings: []Finding{Found(r, "/items", "a refusal, or at most 100 items", fmt.Sprintf("%d items", n))}}
 		case r.OK(), r.Status/100 == 4:
 			return Verdict{Assessed: 1}
 		case r.Status == http.StatusOK:
-			return Verdict{Missing: r.shortfall()}
+			return Verdict{Missing: r.Shortfall()}
 		default:
-			return Verdict{Assessed: 1, Findings: []Finding{{r, "status", "a refusal (4xx), or a page of at most 100 items", describe(r)}}}
+			return Verdict{Assessed: 1, Findings: []Finding{Found(r, "status", "a refusal (4xx), or a page of at most 100 items", Readable(r))}}
 		}
 	}}
 }
@@ -113,25 +114,25 @@ func BeRefusedOrClamped() types.GomegaMatcher {
 // them, so that rows that come or go meanwhile can be told from rows that a walk leaves out.
 func walksAgree(api *API) {
 	op := api.Operation()
-	walk := func(sizes paging.Sizes) Walk { return api.unjudgedWalk(api.Request().keys(), sizes) }
-	before := walk(pagesOf(100))
+	walk := func(sizes paging.Sizes) Walk { return api.UnjudgedWalk(api.Request().Keys(), sizes) }
+	before := walk(PagesOf(100))
 	n := len(before.Rows())
-	sizes := []paging.Sizes{pagesOf(50), pagesOf(100), singlesAtBothEnds(n), leavingOne(n), // these end at each row, and one row before the end
-		pagesOf(max(7, n/fewPages)), pagesOf(max(20, n/fewPages)), pagesOf(max(25, n/fewPages)), paging.Cycle(1, 2, 7, 99, 100), withoutLimit}
+	sizes := []paging.Sizes{PagesOf(50), PagesOf(100), singlesAtBothEnds(n), leavingOne(n), // these end at each row, and one row before the end
+		PagesOf(max(7, n/fewPages)), PagesOf(max(20, n/fewPages)), PagesOf(max(25, n/fewPages)), paging.Cycle(1, 2, 7, 99, 100), withoutLimit}
 	between := make([]Walk, len(sizes))
 	var work []func()
 	for i := range sizes {
 		work = append(work, func() { between[i] = walk(sizes[i]) })
 	}
 	api.Together(work...)
-	after := walk(pagesOf(100))
+	after := walk(PagesOf(100))
 	for _, walk := range slices.Concat([]Walk{before, after}, between) {
-		if api.For(spec.PageWalkEnds).Expect(walk).To(End(api.maxPages())) {
+		if api.For(spec.PageWalkEnds).Expect(walk).To(End(api.MostPages())) {
 			if seen := lastCursor(walk); seen != "" {
 				api.Observe(spec.OpenPointLastCursor, "%s", seen)
 			}
 		}
-		api.For(cursorRequirement(op)).Expect(walk).To(CarryCursors(cursorRequirement(op) == spec.PageCursorTimestamp))
+		api.For(CursorRequirement(op)).Expect(walk).To(CarryCursors(CursorRequirement(op) == spec.PageCursorTimestamp))
 		api.For(spec.PageLimitHonoured).Expect(walk).To(RespectLimits())
 		if spec.Has(spec.PageOrder.On(op.ID)) {
 			api.For(spec.PageOrder).Expect(walk).To(BeSortedByID(""))
@@ -149,7 +150,7 @@ func withoutLimit(page int) int {
 	if page < first {
 		return 0
 	}
-	return maxLimit
+	return MaxLimit
 }
 
 // fewPages is about how many pages a walk may take where smaller pages show nothing more.
@@ -159,16 +160,16 @@ const fewPages = 22
 // full then, and the number of rows is a multiple of its limit, whatever rows come or go.
 func singlesAtBothEnds(n int) paging.Sizes {
 	const first, last = 6, 5
-	full := (max(0, n-first-last) + maxLimit - 1) / maxLimit
+	full := (max(0, n-first-last) + MaxLimit - 1) / MaxLimit
 	between := max(0, n-first-last)
 	return func(page int) int {
-		switch left := between - (page-first)*maxLimit; {
+		switch left := between - (page-first)*MaxLimit; {
 		case page >= first && left > 0:
-			return min(left, maxLimit)
+			return min(left, MaxLimit)
 		case page < first+full+2*last:
 			return 1
 		default: // the list has grown much meanwhile
-			return maxLimit
+			return MaxLimit
 		}
 	}
 }
@@ -176,16 +177,16 @@ func singlesAtBothEnds(n int) paging.Sizes {
 // leavingOne asks for pages of the largest size with which the last page of a list of n rows
 // holds one row. If they would be many, the first page is smaller instead.
 func leavingOne(n int) paging.Sizes {
-	for size := min(maxLimit, n-1); size > max(1, n/fewPages); size-- {
+	for size := min(MaxLimit, n-1); size > max(1, n/fewPages); size-- {
 		if n%size == 1 {
-			return pagesOf(size)
+			return PagesOf(size)
 		}
 	}
 	return func(page int) int {
 		if page == 0 {
-			return max(1, (n-1)%maxLimit)
+			return max(1, (n-1)%MaxLimit)
 		}
-		return maxLimit
+		return MaxLimit
 	}
 }
 
@@ -193,13 +194,13 @@ func leavingOne(n int) paging.Sizes {
 func observeWalk(api *API, walk Walk) {
 	for i, page := range walk.Pages {
 		if page.Cursor != "" {
-			api.Observe(spec.OpenPointCursorKind, "%s", cursorKind(page.Cursor))
+			api.Observe(spec.OpenPointCursorKind, "%s", CursorKind(page.Cursor))
 		}
 		if page.Limit > 0 && len(page.Rows) < page.Limit && i < len(walk.Pages)-1 && len(walk.Pages[i+1].Rows) > 0 {
 			api.Observe(spec.OpenPointShortPages, "a page that is not the last holds fewer items than the limit")
 		}
 	}
-	if direction, _ := sortedByID(walk, ""); direction != "" && spec.Has(spec.PageOrder.On(api.Operation().ID)) {
+	if direction, _ := SortedByID(walk, ""); direction != "" && spec.Has(spec.PageOrder.On(api.Operation().ID)) {
 		api.Observe(spec.OpenPointDirection, "%s", direction)
 	}
 }
@@ -210,7 +211,7 @@ func agree(api *API, walks []Walk) {
 	missing := ""
 	for _, walk := range walks {
 		if !walk.Complete() && missing == "" {
-			missing = walk.unread(api.maxPages())
+			missing = walk.Unread(api.MostPages())
 		}
 	}
 	if missing == "" && len(walks[0].Rows()) < 2 {
@@ -224,7 +225,7 @@ func agree(api *API, walks []Walk) {
 	}
 	for i, walk := range walks {
 		api.For(spec.PageWalkOnce).Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
-		api.For(spec.PageWalkComplete).Expect(walk).To(ShowTheRows(api.missingFrom(walks, i)))
+		api.For(spec.PageWalkComplete).Expect(walk).To(ShowTheRows(api.MissingFrom(walks, i)))
 		api.For(spec.PageWalkSequence).Expect(walk).To(ShowTheOrderOf(walks[0]))
 	}
 }
@@ -238,65 +239,13 @@ func lastCursor(w Walk) string {
 		return ""
 	case empty:
 		return "a cursor to an empty page"
-	case !r.hasCursor:
+	case !r.HasNext:
 		return "absent"
-	case r.cursor == nil:
+	case r.Next == nil:
 		return "null"
-	case r.cursor == "":
+	case r.Next == "":
 		return "empty string"
 	default:
 		return "a cursor on an empty page"
 	}
-}
-
-// cursorRequirement returns the requirement on the kind of the list's cursor.
-func cursorRequirement(op spec.Operation) spec.ID {
-	if spec.Has(spec.PageCursorTimestamp.On(op.ID)) {
-		return spec.PageCursorTimestamp
-	}
-	return spec.PageCursorValue
-}
-
-// CarryCursors matches a walk whose cursors are timestamps or, unless only
-// those are documented, UUIDs or email addresses.
-func CarryCursors(timestampsOnly bool) types.GomegaMatcher {
-	return onWalk("carry cursors of a documented kind", func(w Walk) Verdict {
-		var found Verdict
-		for i, page := range w.Pages {
-			if page.Cursor == "" {
-				continue
-			}
-			found.Assessed++
-			expected := ""
-			switch kind := cursorKind(page.Cursor); {
-			case timestampsOnly && kind != "timestamp":
-				expected = "a timestamp"
-			case kind == "other":
-				expected = "a UUID, a timestamp or an email address"
-			}
-			if expected != "" {
-				found.add(Finding{w.At(i), "/next_starting_after", expected, strconv.Quote(page.Cursor)})
-			}
-		}
-		if found.Assessed == 0 {
-			found.Missing = "a page with a cursor"
-		}
-		return found
-	})
-}
-
-// cursorKind names a cursor's kind. The specification does not say how exact a
-// timestamp in a cursor is: every ISO 8601 form with a date and a time counts.
-func cursorKind(cursor string) string {
-	if _, err := uuid.Parse(cursor); err == nil && len(cursor) == 36 {
-		return "UUID"
-	}
-	layouts := []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04:05.999999999Z0700"}
-	if slices.ContainsFunc(layouts, func(layout string) bool { _, err := time.Parse(layout, cursor); return err == nil }) {
-		return "timestamp"
-	}
-	if address, err := mail.ParseAddress(cursor); err == nil && address.Address == cursor {
-		return "email address"
-	}
-	return "other"
 }

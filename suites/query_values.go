@@ -10,6 +10,10 @@ import (
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/schemas/variants"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // queryValues sends every kind of value that the document allows for a query parameter of
@@ -30,7 +34,7 @@ type valueQuery struct {
 
 func acceptsValues(api *API) {
 	list := api.Request()
-	queries := api.valueQueries(list.Operation)
+	queries := valueQueries(api, list.Operation)
 	asked := make([]Asked, len(queries))
 	work := make([]func(), len(queries))
 	for i, q := range queries {
@@ -39,7 +43,7 @@ func acceptsValues(api *API) {
 			k = k.MayBeRefused()
 		}
 		work[i] = func() {
-			asked[i] = api.Ask(k, oracle.Query{Parameters: q.parameters, Sizes: []int{maxLimit}, Pages: 1})
+			asked[i] = api.Ask(k, oracle.Query{Parameters: q.parameters, Sizes: []int{MaxLimit}, Pages: 1})
 		}
 	}
 	api.Together(work...)
@@ -48,7 +52,7 @@ func acceptsValues(api *API) {
 			api.Expect(a.Walk.At(0)).To(BeServed())
 		}
 		for _, m := range a.Compare(oracle.List{Operation: list.Operation}).Mismatches {
-			api.violated(m.Requirement.On(list.Operation.ID), a.Finding(m), "")
+			api.Violated(m.Requirement.On(list.Operation.ID), a.Finding(m), "")
 		}
 	}
 	if !api.For(spec.QueryAccepted).Judged() {
@@ -57,10 +61,10 @@ func acceptsValues(api *API) {
 }
 
 // valueQueries returns the queries with the parameters that have names.
-func (api *API) valueQueries(list spec.Operation) []valueQuery {
+func valueQueries(api *API, list spec.Operation) []valueQuery {
 	queries := documentedQueries(api.Profile, list.ID)
 	for _, f := range list.Filters { // no row has the id: a server may refuse it
-		if f.Kind == spec.Exclude && api.named(list.ID)(f.Key) {
+		if f.Kind == spec.Exclude && api.Named(list.ID)(f.Key) {
 			queries = append(queries, valueQuery{map[string]string{f.Key: api.FreshID()}, true})
 		}
 	}
@@ -77,9 +81,9 @@ func documentedQueries(p *profile.Profile, list string) []valueQuery {
 			continue // limits and cursors have specs of their own
 		}
 		for _, v := range part.Valid {
-			text := oracle.Scalar(normalize(v.Value))
+			text := oracle.Scalar(Normalize(v.Value))
 			// What a server may store in another form, it may look for in another form.
-			if text != "" && text == inNormalForm("", text)(text) && len(text) <= client.MaxURLValue {
+			if text != "" && text == InNormalForm("", text)(text) && len(text) <= client.MaxURLValue {
 				queries = append(queries, forms(list, parameter, text, v.Open)...)
 			}
 		}

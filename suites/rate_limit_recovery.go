@@ -13,6 +13,10 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // resume prepares changes below the limit and drives the key over it. Then it asks for the
@@ -20,12 +24,12 @@ import (
 // client waits as Retry-After says, or backs off. The other specs drive the key over its
 // limit in between, so that a run waits for the end of the limit's period only once.
 func resume(api *API) {
-	changes := api.limitedChanges()
+	changes := limitedChanges(api)
 	operations := spec.RateResumes.Operations()
 	missing := make([]string, len(operations))
 	work := make([]func(), len(operations))
 	for i, op := range operations { // asked before the limit is met
-		work[i] = func() { missing[i] = api.attempt(func() { api.needServed(Call{Operation: op}) }) }
+		work[i] = func() { missing[i] = api.Attempt(func() { api.NeedServed(Call{Operation: op}) }) }
 	}
 	api.Together(work...)
 	var served []string
@@ -36,12 +40,12 @@ func resume(api *API) {
 		}
 		served = append(served, op.ID)
 	}
-	list := api.limitedRequest(api.anyList(spec.ListPlacementTests))
-	if d := api.drain(list); !d.limited {
+	list := limitedRequest(api, anyList(api, spec.ListPlacementTests))
+	if d := drain(api, list); !d.limited {
 		api.NotAssessed("%s", d.lacks(api.Profile.RateLimit))
 	}
 	for range mostAttempts {
-		if api.sendBeyondLimit(changes, list) {
+		if sendBeyondLimit(api, changes, list) {
 			break
 		}
 		for _, change := range changes {
@@ -49,18 +53,18 @@ func resume(api *API) {
 				change.prepare(api)
 			}
 		}
-		if !slices.ContainsFunc(changes, (*limitedChange).waits) || !api.drain(list).limited {
+		if !slices.ContainsFunc(changes, (*limitedChange).waits) || !drain(api, list).limited {
 			break
 		}
 	}
-	api.letOthersRun()
+	api.LetOthersRun()
 	again := make([]Response, len(served))
 	ask := func(i int) {
-		k := api.limitedRequest(served[i])
-		k.noRetry = false
-		k.brief = true
-		again[i] = api.ask(k, k.request())
-		api.record(again[i])
+		k := limitedRequest(api, served[i])
+		k.NoRetry = false
+		k.Brief = true
+		again[i] = api.SendOne(k, k.Request())
+		api.Record(again[i])
 	}
 	work = nil
 	for i := range served {
@@ -79,14 +83,14 @@ func resume(api *API) {
 			longest, _ := api.Client.ThrottleLimits()
 			requirement.NotAssessed("a rate limit whose Retry-After is at most %s (twice pace.patience)", longest)
 		case r.Err != nil && !errors.Is(r.Err, client.ErrThrottled):
-			api.stop(r)
-		case r.Err != nil && !api.servesAnotherWorkspace(id): // for whatever reason, it is not this limit
+			api.Stop(r)
+		case r.Err != nil && !servesAnotherWorkspace(api, id): // for whatever reason, it is not this limit
 			requirement.NotAssessed("responses other than 429")
 		default:
 			requirement.Expect(r).To(BeServedAgain())
 		}
 	}
-	_ = api.attempt(api.awaitLaterChange) // if it does not show, the refused changes had as much time
+	_ = api.Attempt(func() { awaitLaterChange(api) }) // if it does not show, the refused changes had as much time
 	for _, change := range changes {
 		change.judge(api)
 	}
@@ -95,16 +99,16 @@ func resume(api *API) {
 // servesAnotherWorkspace reports whether a key of another workspace than that of the
 // limited key gets any response but 429. A run that has given the target up gets none. In a
 // profile with one workspace, any other target counts as serving.
-func (api *API) servesAnotherWorkspace(list string) (served bool) {
+func servesAnotherWorkspace(api *API, list string) (served bool) {
 	another := dataset.Main
-	if role, _ := api.limited(); role == another {
+	if role, _ := limited(api); role == another {
 		another = dataset.Second
 	}
-	served = api.ctx.Err() == nil
-	_ = api.attempt(func() {
+	served = api.Ctx.Err() == nil
+	_ = api.Attempt(func() {
 		k := api.As(another, list).MayBeRefused().WithoutRetry()
-		r := api.ask(k, k.request())
-		api.record(r)
+		r := api.SendOne(k, k.Request())
+		api.Record(r)
 		served = r.Err == nil && r.Status != http.StatusTooManyRequests
 	})
 	return served
@@ -129,7 +133,7 @@ type limitedChange struct {
 }
 
 // limitedChanges prepares the changes while the key is served.
-func (api *API) limitedChanges() []*limitedChange {
+func limitedChanges(api *API) []*limitedChange {
 	changes := []*limitedChange{
 		{operation: spec.CreatePlacementTest, request: limitedCreation, look: expectNoneCreated},
 		{operation: spec.DeletePlacementTest, request: limitedDeletion, look: expectKeptBeyondLimit},
@@ -146,7 +150,7 @@ func (api *API) limitedChanges() []*limitedChange {
 func (c *limitedChange) prepare(api *API) {
 	served := c.wasServed()
 	c.sent = false
-	c.missing = api.attempt(func() { c.call = c.request(api, served).MayBeRefused().WithoutRetry() })
+	c.missing = api.Attempt(func() { c.call = c.request(api, served).MayBeRefused().WithoutRetry() })
 }
 
 func (c *limitedChange) wasServed() bool { return c.sent && c.response.Status == http.StatusOK }
@@ -157,13 +161,13 @@ func (c *limitedChange) waits() bool { return !c.sent && c.missing == "" }
 // sendBeyondLimit sends the changes that were not sent yet, all at once: the limit's period
 // may soon have passed. Those that spend a row follow, unless it has. It reports whether the
 // limit still refuses the list afterwards: then it counts apart what was served meanwhile.
-func (api *API) sendBeyondLimit(changes []*limitedChange, list Call) (limited bool) {
+func sendBeyondLimit(api *API, changes []*limitedChange, list Call) (limited bool) {
 	for _, spends := range []bool{false, true} {
 		var work []func()
 		for _, change := range changes {
 			if change.spends == spends && change.waits() {
 				work = append(work, func() { // one that the profile does not permit keeps none of the others
-					change.missing = api.attempt(func() { change.response = api.Do(change.call) })
+					change.missing = api.Attempt(func() { change.response = api.Do(change.call) })
 					change.sent = change.missing == ""
 				})
 			}
@@ -183,7 +187,7 @@ func (c *limitedChange) judge(api *API) {
 		c.missing = "a rate limit that counts this operation together with lists"
 	}
 	if c.missing == "" {
-		c.missing = api.attempt(func() { c.look(api, requirement, c.response) })
+		c.missing = api.Attempt(func() { c.look(api, requirement, c.response) })
 	}
 	if c.missing != "" {
 		requirement.NotAssessed("%s", c.missing)
@@ -191,39 +195,39 @@ func (c *limitedChange) judge(api *API) {
 }
 
 // limitedCall returns a call with the limited key that waits for its limit.
-func (api *API) limitedCall(operation string) Call {
-	role, key := api.limited()
+func limitedCall(api *API, operation string) Call {
+	role, key := limited(api)
 	k := api.As(role, operation)
-	k.key = key
-	k.provoked = true
+	k.Key = key
+	k.Provoked = true
 	return k.MayBeRefused() // the key need not have every scope
 }
 
-func limitedCreation(api *API, _ bool) Call { return api.limitedRequest(spec.CreatePlacementTest) }
+func limitedCreation(api *API, _ bool) Call { return limitedRequest(api, spec.CreatePlacementTest) }
 
 // limitedDeletion creates the test that the request deletes.
 func limitedDeletion(api *API, _ bool) Call {
-	create := api.limitedRequest(spec.CreatePlacementTest)
-	create.noRetry = false
+	create := limitedRequest(api, spec.CreatePlacementTest)
+	create.NoRetry = false
 	id := api.MustDo(create).ID()
-	get := api.limitedCall(spec.GetPlacementTest).WithID(id)
-	found := api.until("a created test in a get", get, Response.OK) // else the deletion would ask, and wait for the limit
+	get := limitedCall(api, spec.GetPlacementTest).WithID(id)
+	found := api.Until("a created test in a get", get, Response.OK) // else the deletion would ask, and wait for the limit
 	if !found.OK() {
-		api.NotAssessed("%s from %s", found.shortfall(), spec.GetPlacementTest)
+		api.NotAssessed("%s from %s", found.Shortfall(), spec.GetPlacementTest)
 	}
-	return api.limitedCall(spec.DeletePlacementTest).WithID(id)
+	return limitedCall(api, spec.DeletePlacementTest).WithID(id)
 }
 
 // limitedSubsequence deletes a subsequence that may be deleted and that the list shows.
 func limitedSubsequence(api *API, _ bool) Call {
-	role, _ := api.limited()
+	role, _ := limited(api)
 	if role == dataset.Main {
-		return api.limitedCall(spec.DeleteSubsequence).WithID(api.expendableSubsequence())
+		return limitedCall(api, spec.DeleteSubsequence).WithID(api.ExpendableSubsequence())
 	}
-	shown := api.ReadAll(api.limitedCall(spec.ListSubsequences)).Keys()
+	shown := api.ReadAll(limitedCall(api, spec.ListSubsequences)).Keys()
 	for _, id := range api.Workspace(role).ExpendableSubsequences {
 		if shown[paging.FoldID(id)] > 0 {
-			return api.limitedCall(spec.DeleteSubsequence).WithID(id)
+			return limitedCall(api, spec.DeleteSubsequence).WithID(id)
 		}
 	}
 	api.NotAssessed("the entry workspaces.%s.expendable_subsequences (one that still exists)", role)
@@ -233,56 +237,56 @@ func limitedSubsequence(api *API, _ bool) Call {
 // limitedMove moves an account away, after it has moved it away and back. Other specs may
 // move the accounts of the workspace admin at the same time.
 func limitedMove(api *API, served bool) Call {
-	role, _ := api.limited()
+	role, _ := limited(api)
 	if role == dataset.Admin || api.Workspace(role).ID == api.Workspace(dataset.Admin).ID {
 		api.NotAssessed("a key for rate_limit of another workspace than %q, whose accounts other checks move", dataset.Admin)
 	}
-	source, destination := api.subWorkspaces(role)
-	k := api.limitedCall(spec.MoveAccounts)
-	away, back := k.WithBody(move(source, destination, source.Accounts[0])), k.WithBody(move(destination, source, source.Accounts[0]))
+	source, destination := api.SubWorkspaces(role)
+	k := limitedCall(api, spec.MoveAccounts)
+	away, back := k.WithBody(Move(source, destination, source.Accounts[0])), k.WithBody(Move(destination, source, source.Accounts[0]))
 	if !served {
-		api.moves(away)
+		moves(api, away)
 	}
-	api.moves(back)
+	moves(api, back)
 	return away
 }
 
 // expectNoneCreated looks in the workspace of the limited key for the test that the
 // limit refused.
 func expectNoneCreated(api *API, requirement Requirement, refused Response) {
-	list := api.limitedCall(spec.ListPlacementTests).WithQuery("sort_order", "desc").WithQuery("limit", strconv.Itoa(newest))
+	list := limitedCall(api, spec.ListPlacementTests).WithQuery("sort_order", "desc").WithQuery("limit", strconv.Itoa(newest))
 	page := api.Do(list)
-	if lacks := page.shortfall(); lacks != "" {
+	if lacks := page.Shortfall(); lacks != "" {
 		api.NotAssessed("%s from %s", lacks, list.Operation.ID) // RATE-RESUMES judges that
 	}
 	made := madeOf(refused, nil, rowsByKey(page))
-	api.rollBack(refused.Call, made)
+	rollBack(api, refused.Call, made)
 	requirement.Expect(refused).To(MakeNothing(made))
 }
 
 func expectKeptBeyondLimit(api *API, requirement Requirement, refused Response) {
-	api.expectThere(requirement.Expect, refused.Call, api.limitedCall)
+	expectThere(api, requirement.Expect, refused.Call, func(operation string) Call { return limitedCall(api, operation) })
 }
 
 // expectAccountStayed moves the account once more from where it must have stayed. If it
 // did not stay, it is moved back.
 func expectAccountStayed(api *API, requirement Requirement, refused Response) {
 	away := refused.Call
-	away.noRetry = false
-	requirement.Expect(api.untilMoved(away)).To(BeServed())
-	api.moves(reversed(away))
+	away.NoRetry = false
+	requirement.Expect(untilMoved(api, away)).To(BeServed())
+	moves(api, reversed(away))
 }
 
 // BeServedAgain matches a response to a request that was sent again until the
 // limit's period had passed.
 func BeServedAgain() types.GomegaMatcher {
-	return &expectation[Response]{words: "serve the request once the limit's period has passed", judge: func(r Response) Verdict {
+	return &Expectation[Response]{Words: "serve the request once the limit's period has passed", Judge: func(r Response) Verdict {
 		switch {
 		case errors.Is(r.Err, client.ErrThrottled):
-			return Verdict{Assessed: 1, Findings: []Finding{{r, "status", "the request served once the period has passed",
-				fmt.Sprintf("%d responses with 429, and no other", r.Throttled)}}}
+			return Verdict{Assessed: 1, Findings: []Finding{Found(r, "status", "the request served once the period has passed",
+				fmt.Sprintf("%d responses with 429, and no other", r.Throttled))}}
 		case r.Status != http.StatusOK:
-			return Verdict{Assessed: 1, Findings: []Finding{{r, "status", "200", describe(r)}}}
+			return Verdict{Assessed: 1, Findings: []Finding{Found(r, "status", "200", Readable(r))}}
 		default:
 			return Verdict{Assessed: 1}
 		}

@@ -13,6 +13,10 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // rateLimits exceeds the rate limit of the key that the profile hands over for
@@ -25,8 +29,8 @@ func rateLimits() {
 		})
 	}
 	Describe(spec.ListPlacementTests, func() {
-		It("serves again once the limit's period has passed", Requires(spec.RateResumes), alsoOn{otherOperations(spec.RateResumes, spec.ListPlacementTests)},
-			alsoJudges{spec.RateNoEffect}, OneAtATime("rate limit"), AroundTheOthers(), Expends(spec.ListPlacementTests, 1), resume)
+		It("serves again once the limit's period has passed", Requires(spec.RateResumes), AlsoOn(otherOperations(spec.RateResumes, spec.ListPlacementTests)...),
+			AlsoJudges(spec.RateNoEffect), OneAtATime("rate limit"), AroundTheOthers(), Expends(spec.ListPlacementTests, 1), resume)
 	})
 }
 
@@ -42,15 +46,15 @@ func otherOperations(id spec.ID, but string) []string {
 }
 
 // limited returns the key that may be driven to its limit, and its role.
-func (api *API) limited() (role string, key client.Key) {
+func limited(api *API) (role string, key client.Key) {
 	if api.Profile.RateLimit == nil {
 		api.NotAssessed("the entry rate_limit (a key that may be driven to its limit, and a budget of requests)")
 	}
 	for _, k := range api.Profile.Keys {
 		if k.Name == api.Profile.RateLimit.Key {
-			api.lock()
-			create := Call{Operation: spec.MustOperation(spec.CreatePlacementTest), key: k.ForClient()}
-			api.need(api.sandbox().LookBefore(api.ctx, api.change(create))) // later the list would have to wait for the limit
+			api.Lock()
+			create := Call{Operation: spec.MustOperation(spec.CreatePlacementTest), Key: k.ForClient()}
+			api.Need(api.Sandbox().LookBefore(api.Ctx, api.Change(create))) // later the list would have to wait for the limit
 			return k.Workspace, k.ForClient()
 		}
 	}
@@ -60,18 +64,18 @@ func (api *API) limited() (role string, key client.Key) {
 
 // limitedRequest returns a valid call for the limited key that does not wait for
 // its limit. What deletes names something that does not exist: the data must last.
-func (api *API) limitedRequest(operation string) Call {
-	role, key := api.limited()
+func limitedRequest(api *API, operation string) Call {
+	role, key := limited(api)
 	build := api.RequestAs
 	if spec.MustOperation(operation).Method == http.MethodDelete {
-		build = api.harmlessRequestAs
+		build = api.HarmlessRequestAs
 	}
 	k := build(role, operation)
-	k.key = key
+	k.Key = key
 	if k.Operation.Answer == spec.Page {
 		k = k.WithQuery("limit", "1") // so that the server has little to do but count
 	}
-	k.provoked = true
+	k.Provoked = true
 	return k.MayBeRefused().WithoutRetry() // the key need not have every scope
 }
 
@@ -80,27 +84,27 @@ func (api *API) limitedRequest(operation string) Call {
 // repeated only if that shows nothing, repeating does no harm, and the target is not
 // too slow for its limit.
 func exceedTheLimit(api *API) {
-	k := api.limitedRequest(api.Operation().ID)
+	k := limitedRequest(api, api.Operation().ID)
 	if k.Operation.Unsafe() {
-		shown, lists := api.refusedBeyondLists(k)
+		shown, lists := refusedBeyondLists(api, k)
 		switch {
 		case shown:
 			return
 		case lists.slow:
 			api.For(spec.Rate429).NotAssessed("%s", lists.lacks(api.Profile.RateLimit))
 			return
-		case !api.repeatable(k.Operation):
+		case !repeatable(api, k.Operation):
 			api.For(spec.Rate429).NotAssessed("a rate limit that counts this operation together with lists")
 			return
 		}
 	}
-	d := api.drain(k)
+	d := drain(api, k)
 	api.For(spec.Rate429).Expect(d).To(BeLimited(api.Profile.RateLimit))
 }
 
 // repeatable reports whether the unsafe operation's request may be sent up to
 // the limit: it leaves what one leaves, or so few tests that they are soon gone.
-func (api *API) repeatable(op spec.Operation) bool {
+func repeatable(api *API, op spec.Operation) bool {
 	switch op.ID {
 	case spec.AddCampaignVariables, spec.MoveLead:
 		return true
@@ -127,21 +131,21 @@ type period struct{ sent, answered time.Time }
 // it had been served. A limit that the budget does not reach proves nothing,
 // unless the profile promises a lower one.
 func BeLimited(promise *profile.RateLimit) types.GomegaMatcher {
-	return &expectation[drained]{words: "answer 429 beyond the rate limit", judge: func(d drained) Verdict {
+	return &Expectation[drained]{Words: "answer 429 beyond the rate limit", Judge: func(d drained) Verdict {
 		var found Verdict
 		within, broken := d.breaksPromise(promise)
 		switch {
 		case broken:
-			found.Findings = append(found.Findings, Finding{d.last, "status",
+			found.Findings = append(found.Findings, Found(d.last, "status",
 				fmt.Sprintf("429 beyond the promised %d requests per %s", promise.Requests, promise.Per),
-				fmt.Sprintf("%d requests served within %s", tooManyFor(promise), within.Round(time.Millisecond))})
+				fmt.Sprintf("%d requests served within %s", tooManyFor(promise), within.Round(time.Millisecond))))
 		case d.limited:
 			found.Assessed++
 		case len(d.odd) == 0:
 			found.Missing = d.lacks(promise)
 		}
 		for _, r := range d.odd {
-			found.Findings = append(found.Findings, Finding{r, "status", "429, since the same request was served before", describe(r)})
+			found.Findings = append(found.Findings, Found(r, "status", "429, since the same request was served before", Readable(r)))
 		}
 		return found
 	}}
@@ -189,12 +193,12 @@ const drainBatch = 8
 // is served: a refused key shows nothing about a limit. It ends early if the target is
 // too slow for its promised limit. An operation that did not reach the limit once is
 // not sent again: it would show the same.
-func (api *API) drain(k Call) drained {
-	if known, ok := api.unlimited.Load(k.Operation.ID); ok {
+func drain(api *API, k Call) drained {
+	if known, ok := api.Unlimited.Load(k.Operation.ID); ok {
 		return known.(drained)
 	}
 	const maxOdd = 100
-	k.brief = true
+	k.Brief = true
 	var d drained
 	broken := false
 	promise := api.Profile.RateLimit
@@ -208,10 +212,10 @@ func (api *API) drain(k Call) drained {
 			switch {
 			case r.Status == http.StatusTooManyRequests:
 				d.limited = true
-				api.observeRetryAfter(r)
+				observeRetryAfter(api, r)
 			case r.Status == http.StatusOK:
 				d.served = append(d.served, period{r.Sent, r.Sent.Add(r.Took)})
-			case k.Operation.Unsafe() && refusesRepetition(r.Status): // whether a change can be made again is open
+			case k.Operation.Unsafe() && RefusesRepetition(r.Status): // whether a change can be made again is open
 			case len(d.served) > 0 && len(d.odd) < maxOdd:
 				d.odd = append(d.odd, r)
 			}
@@ -224,20 +228,20 @@ func (api *API) drain(k Call) drained {
 	}
 	switch {
 	case d.limited:
-		api.observeOn(k.Operation.ID, spec.OpenPointRateLimit, "a limit below the %d requests of the budget", promise.Budget)
+		api.ObserveOn(k.Operation.ID, spec.OpenPointRateLimit, "a limit below the %d requests of the budget", promise.Budget)
 	case len(d.served) > 0 && !broken && len(d.odd) == 0:
-		api.unlimited.Store(k.Operation.ID, drained{slow: d.slow, served: d.served[:1]})
+		api.Unlimited.Store(k.Operation.ID, drained{slow: d.slow, served: d.served[:1]})
 	}
 	return d
 }
 
 // observeRetryAfter observes how long a 429 asks the client to wait.
-func (api *API) observeRetryAfter(r Response) {
+func observeRetryAfter(api *API, r Response) {
 	if wait, has := r.Header["Retry-After"]; has {
-		api.observeOn(r.Call.Operation.ID, spec.OpenPointRetryAfter, "Retry-After: %q", wait[0])
+		api.ObserveOn(r.Call.Operation.ID, spec.OpenPointRetryAfter, "Retry-After: %q", wait[0])
 		return
 	}
-	api.observeOn(r.Call.Operation.ID, spec.OpenPointRetryAfter, "no Retry-After")
+	api.ObserveOn(r.Call.Operation.ID, spec.OpenPointRetryAfter, "no Retry-After")
 }
 
 // tooSlowFor reports whether the requests were served at less than half the rate that
@@ -257,12 +261,12 @@ func tooSlowFor(promise *profile.RateLimit, served []period) bool {
 // limit. It reports whether that showed anything, and what came of the lists. It shows
 // nothing if the server counts operations apart. The period may just have passed: hence
 // the attempts. More are made if a tenth of the period passed before the request.
-func (api *API) refusedBeyondLists(k Call) (shown bool, lists drained) {
+func refusedBeyondLists(api *API, k Call) (shown bool, lists drained) {
 	const prompt = 3
-	list := api.limitedRequest(api.anyList(spec.Probe()))
+	list := limitedRequest(api, anyList(api, spec.Probe()))
 	moved := false
 	for attempts, inTime := 0, 0; inTime < prompt && attempts < mostAttempts; attempts++ {
-		if lists = api.drain(list); !lists.limited {
+		if lists = drain(api, list); !lists.limited {
 			return false, lists
 		}
 		r := api.Do(k)
@@ -273,7 +277,7 @@ func (api *API) refusedBeyondLists(k Call) (shown bool, lists drained) {
 		case !takenInstead(r) && moved:
 			return false, lists // the account may not have arrived where the way back begins
 		case !takenInstead(r):
-			return api.refusedForLimit(r), lists
+			return refusedForLimit(api, r), lists
 		}
 		if late := r.Sent.Sub(lists.last.Sent); 10*late < cmp.Or(api.Profile.RateLimit.Per, time.Second) {
 			inTime++
@@ -293,9 +297,9 @@ func takenInstead(r Response) bool {
 
 // refusedForLimit waits until the limit's period has passed and repeats a
 // refused request. If it is then taken, its refusal should have been a 429.
-func (api *API) refusedForLimit(refused Response) bool {
-	wait := api.limitedRequest(api.anyList(spec.Probe()))
-	wait.noRetry = false
+func refusedForLimit(api *API, refused Response) bool {
+	wait := limitedRequest(api, anyList(api, spec.Probe()))
+	wait.NoRetry = false
 	if !api.Do(wait).OK() || !takenInstead(api.Do(refused.Call)) {
 		return false
 	}
@@ -305,7 +309,7 @@ func (api *API) refusedForLimit(refused Response) bool {
 
 // anyList returns the id of the preferred list, or of another one that the target
 // implements.
-func (api *API) anyList(preferred string) string {
+func anyList(api *API, preferred string) string {
 	for _, op := range append([]spec.Operation{spec.MustOperation(preferred)}, spec.PageOrder.Operations()...) {
 		if api.Serves(op.ID) {
 			return op.ID
@@ -318,6 +322,6 @@ func (api *API) anyList(preferred string) string {
 // reversed returns the account move back.
 func reversed(k Call) Call {
 	const source, destination = "source_workspace_id", "destination_workspace_id"
-	there := k.members()
+	there := k.Members()
 	return k.WithField(source, there[destination]).WithField(destination, there[source])
 }

@@ -5,6 +5,10 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // resources judges what each list shows, and each get of a row that has no rules of its own.
@@ -31,7 +35,7 @@ func readInEachWorkspace(api *API) {
 	for range 3 {
 		api.Do(api.Request())
 	}
-	for _, role := range api.rolesThatRead() {
+	for _, role := range rolesThatRead(api) {
 		api.Do(api.As(role, api.Operation().ID))
 	}
 }
@@ -40,13 +44,13 @@ func readInEachWorkspace(api *API) {
 func getEachRow(api *API) {
 	get := api.As(dataset.Main, api.Operation().ID)
 	list, _ := get.Operation.List()
-	api.validForEach(sampleOf(list.Resource, api.Sample(api.As(dataset.Main, list.ID)).ByKey(), handful), get.WithID)
+	validForEach(api, sampleOf(list.Resource, api.Sample(api.As(dataset.Main, list.ID)).ByKey(), handful), get.WithID)
 }
 
 func showsEachRowOnce(api *API) {
-	list := api.read(api.Request())
+	list := api.Read(api.Request())
 	if !list.Complete() {
-		api.NotAssessed("%s from %s", list.Last().shortfall(), list.List.Operation.ID)
+		api.NotAssessed("%s from %s", list.Last().Shortfall(), list.List.Operation.ID)
 	}
 	if len(list.Rows()) < 2 {
 		api.NotAssessed("at least two rows in %s", list.List.Operation.ID)

@@ -11,6 +11,10 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // scopes tries keys of one scope each (section Authentication, rule 2).
@@ -22,54 +26,54 @@ func scopes() {
 				scope := op.Scope.Alternatives()[i]
 				if spec.Has(spec.ScopeEffect.On(op.ID)) {
 					It("does what a key with the scope "+scope+" asks for", Requires(requirement, spec.ScopeEffect), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-						served := api.acceptScope(scope)
+						served := acceptScope(api, scope)
 						api.For(requirement).Expect(served).To(BeServed())
-						api.expectEffect(served)
+						expectEffect(api, served)
 						if requirement == spec.ScopeExact {
-							api.expectPartsServed(scope)
+							expectPartsServed(api, scope)
 						}
 					})
 				} else {
 					It("accepts a key with the scope "+scope, Requires(requirement), func(api *API) {
-						api.Expect(api.acceptScope(scope)).To(BeServed())
+						api.Expect(acceptScope(api, scope)).To(BeServed())
 						if requirement == spec.ScopeExact {
-							api.expectPartsServed(scope)
+							expectPartsServed(api, scope)
 						}
 					})
 				}
 			}
 			It("refuses a key without scopes", Requires(spec.ScopeNone), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-				keys := api.keysWithScopes("")
-				if api.looksUnknown(keys[0]) {
+				keys := keysWithScopes(api, "")
+				if looksUnknown(api, keys[0]) {
 					api.NotAssessed("a key without scopes that the target distinguishes from a key that was never issued (it answers %q like one)", keys[0].Name)
 				}
-				api.expectRefusals(keys, api.withEachPart)
+				expectRefusals(api, keys, withEachPart)
 			})
 			It("refuses a key for another resource", Requires(spec.ScopeWrongResource), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-				api.expectRefusals(api.keysWithScopes(scopesOfOtherResources(op)...), api.withAllParts)
+				expectRefusals(api, keysWithScopes(api, scopesOfOtherResources(op)...), withAllParts)
 			})
 			It("refuses a key for another action", Requires(spec.ScopeWrongAction), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-				api.expectRefusals(api.keysWithScopes(scopesOfOtherActions(op)...), api.withAllParts)
+				expectRefusals(api, keysWithScopes(api, scopesOfOtherActions(op)...), withAllParts)
 			})
 			It("accepts a key with several scopes", Requires(spec.ScopeSeveral), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-				for _, key := range api.keysWithSeveral(true) {
+				for _, key := range keysWithSeveral(api, true) {
 					api.Expect(api.Do(api.Request().WithKey(key))).To(BeServed())
 				}
 			})
 			It("refuses a key with several other scopes", Requires(spec.ScopeSeveralOnly), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-				api.expectRefusals(api.keysWithSeveral(false), api.withAllParts)
+				expectRefusals(api, keysWithSeveral(api, false), withAllParts)
 			})
 		})
 	}
 }
 
 // acceptScope sends a valid request with a key that has only that scope.
-func (api *API) acceptScope(scope string) Response {
-	return api.Do(api.Request().WithKey(api.keyWithScope(scope)))
+func acceptScope(api *API, scope string) Response {
+	return api.Do(api.Request().WithKey(keyWithScope(api, scope)))
 }
 
 // keyWithScope returns a key of the main workspace with that scope alone.
-func (api *API) keyWithScope(scope string) client.Key {
+func keyWithScope(api *API, scope string) client.Key {
 	key, ok := api.Profile.ScopedKey(dataset.Main, scope)
 	if !ok {
 		api.NotAssessed("a key of the workspace %q whose only scope is %q", dataset.Main, scope)
@@ -79,7 +83,7 @@ func (api *API) keyWithScope(scope string) client.Key {
 
 // keysWithScopes returns a key for each of the scopes that the profile has one
 // for. The scope "" stands for a key without scopes.
-func (api *API) keysWithScopes(scopes ...string) []client.Key {
+func keysWithScopes(api *API, scopes ...string) []client.Key {
 	var keys []client.Key
 	for _, scope := range scopes {
 		if key, ok := api.Profile.ScopedKey(dataset.Main, scope); ok {
@@ -97,7 +101,7 @@ func (api *API) keysWithScopes(scopes ...string) []client.Key {
 }
 
 // keysWithSeveral returns keys with several scopes, of which one or none is enough.
-func (api *API) keysWithSeveral(enough bool) []client.Key {
+func keysWithSeveral(api *API, enough bool) []client.Key {
 	const most = 4 // a profile may list many
 	alternatives := api.Operation().Scope.Alternatives()
 	several := api.Profile.SeveralKeys(dataset.Main, func(scopes []string) bool {
@@ -119,44 +123,33 @@ func (api *API) keysWithSeveral(enough bool) []client.Key {
 
 // looksUnknown reports whether the target answers the key as it answers one that
 // was never issued. Its refusal says nothing about scopes then.
-func (api *API) looksUnknown(key client.Key) bool {
-	request := api.harmlessRequest()
+func looksUnknown(api *API, key client.Key) bool {
+	request := api.HarmlessRequest()
 	if api.Operation().ID == spec.CreatePlacementTest {
-		request = api.emptyRequest()
+		request = api.EmptyRequest()
 	}
 	ours := api.Do(request.WithKey(key).MustBeRefused().Breaking(spec.ScopeNone))
 	if ours.Status != http.StatusUnauthorized {
 		return false
 	}
-	never := api.Do(withUnknownKey(request)[0])
-	return never.Status == ours.Status && bytes.Equal(withoutNumbers(ours), withoutNumbers(never))
-}
-
-// withoutNumbers returns the beginning of the body without digits, decimal or
-// hexadecimal: they may be those of a time or of a request.
-func withoutNumbers(r Response) []byte {
-	return bytes.Map(func(c rune) rune {
-		if strings.ContainsRune("0123456789abcdefABCDEF", c) {
-			return -1
-		}
-		return c
-	}, r.Exchange.Body)
+	never := api.Do(WithUnknownKey(request)[0])
+	return never.Status == ours.Status && bytes.Equal(WithoutNumbers(ours), WithoutNumbers(never))
 }
 
 // expectPartsServed sends valid requests with each optional part and a key that has only
 // that scope. The scope is enough for all of them.
-func (api *API) expectPartsServed(scope string) {
+func expectPartsServed(api *API, scope string) {
 	op := api.Operation()
-	parts := slices.DeleteFunc(api.optionalParts(dataset.Main, op), func(part optionalPart) bool { return part.open })
+	parts := slices.DeleteFunc(optionalParts(api, dataset.Main, op), func(part optionalPart) bool { return part.open })
 	if len(parts) == 0 {
 		return
 	}
-	key, request := api.keyWithScope(scope), api.Request()
+	key, request := keyWithScope(api, scope), api.Request()
 	for _, part := range parts {
 		k := part.add(request.WithKey(key))
 		r := api.Do(k)
-		for tries := 0; r.again != nil && tries < handful; tries++ { // the row of the cursor is deleted
-			r = api.Do(api.behind(k, *r.again))
+		for tries := 0; r.Again != nil && tries < handful; tries++ { // the row of the cursor is deleted
+			r = api.Do(api.Behind(k, *r.Again))
 		}
 		api.For(spec.ScopeExact).Expect(r).To(BeServed())
 	}
@@ -164,22 +157,22 @@ func (api *API) expectPartsServed(scope string) {
 
 // expectRefusals sends a valid request with each of the keys, and with the first of them
 // also the requests that forms makes of it.
-func (api *API) expectRefusals(keys []client.Key, forms func(role string, k Call) []Call) {
+func expectRefusals(api *API, keys []client.Key, forms func(api *API, role string, k Call) []Call) {
 	request := api.Request()
 	served := false
 	for _, key := range keys {
 		response := api.Do(request.WithKey(key).MustBeRefused())
 		api.Expect(response).To(BeRefused())
-		api.Observe(spec.OpenPointPermission, "%s", refusal(response))
+		api.Observe(spec.OpenPointPermission, "%s", Refusal(response))
 		served = served || response.Status/100 == 2
 	}
-	for _, k := range forms(dataset.Main, request.WithKey(keys[0]).MustBeRefused()) {
+	for _, k := range forms(api, dataset.Main, request.WithKey(keys[0]).MustBeRefused()) {
 		response := api.Do(k)
 		api.Expect(response).To(BeRefused())
 		served = served || response.Status/100 == 2
 	}
 	if request.Operation.ID == spec.DeleteSubsequence && !served {
-		api.sandbox().GiveBack(request.id)
+		api.Sandbox().GiveBack(request.ID)
 	}
 }
 

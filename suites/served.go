@@ -2,14 +2,12 @@ package suites
 
 import (
 	"cmp"
-	"net/http"
-	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 
-	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
 )
 
 // served judges whether the target implements each operation at all. Every spec
@@ -20,272 +18,20 @@ func served() {
 		Describe(op.ID, func() {
 			It("is implemented", Rules(spec.Served), func(api *API) {
 				pair := spec.Served.On(op.ID)
-				switch s := api.service(op.ID); {
-				case s.crash != "":
-					api.trouble(s.crash)
-				case s.unserved != nil:
-					api.evidence.Assessed(pair, 1)
-					api.violated(pair, Finding{Response: *s.unserved, Pointer: "status",
+				switch s := api.Service(op.ID); {
+				case s.Crash != "":
+					api.Trouble(s.Crash)
+				case s.Unserved != nil:
+					api.Evidence.Assessed(pair, 1)
+					api.Violated(pair, Finding{Response: *s.Unserved, Pointer: "status",
 						Expected: "a status other than 404, 405 and 501 to some request",
-						Actual:   s.unserved.describe() + ", and no other request was answered better"}, "")
-				case s.known:
-					api.evidence.Assessed(pair, 1)
+						Actual:   s.Unserved.Describe() + ", and no other request was answered better"}, "")
+				case s.Known:
+					api.Evidence.Assessed(pair, 1)
 				default: // a 200 to another spec may still show it
-					api.evidence.Missing(pair, cmp.Or(s.missing, "a response that differs from that to an unknown path"))
+					api.Evidence.Missing(pair, cmp.Or(s.Missing, "a response that differs from that to an unknown path"))
 				}
 			})
 		})
 	}
-}
-
-// service is what is known of whether the target serves an operation.
-type service struct {
-	once     sync.Once
-	unserved *Response // the response that shows that it does not; nil if it does, or may
-	known    bool      // it does
-	missing  string    // what would show it; "" for nothing
-	crash    string    // of the harness while it found out; "" for none
-}
-
-// service finds out, once a run, whether the target serves the operation.
-func (api *API) service(operation string) *service {
-	found, _ := api.services.LoadOrStore(operation, &service{})
-	s := found.(*service)
-	s.once.Do(func() {
-		probe := newAPI(api.ctx, api.Env, Spec{Operation: operation, Title: "is implemented"}, hash(operation))
-		probe.probes = true
-		defer func() {
-			if crash := recover(); crash != nil {
-				s.crash = panicked(crash)
-			}
-		}()
-		defer probe.kept.release()
-		defer probe.restore()
-		probe.survive(func() {
-			s.missing = probe.attempt(func() { s.unserved, s.known = probe.unserved() })
-		})
-		if s.unserved == nil { // else the verdict on its responses is that it is not served
-			api.takeOver(probe)
-			api.addOutside(probe)
-			return
-		}
-		for _, t := range probe.evidence.Troubles() {
-			api.outside.Troubled(t.Where, t.What)
-		}
-	})
-	return s
-}
-
-// attempt returns the missing input that ended the function early, or "". Trouble ends
-// the caller, too.
-func (api *API) attempt(work func()) (missing string) {
-	defer func() {
-		switch stopped := recover().(type) {
-		case nil:
-		case skipSpec:
-			if missing = stopped.input; missing == "" {
-				panic(stopped)
-			}
-		default:
-			panic(stopped)
-		}
-	}()
-	work()
-	return ""
-}
-
-// survive calls a function that trouble may end.
-func (api *API) survive(work func()) {
-	defer func() {
-		stopped := recover()
-		if _, trouble := stopped.(skipSpec); stopped != nil && !trouble {
-			panic(stopped)
-		}
-	}()
-	work()
-}
-
-// Serves reports whether the target implements the operation, as far as the
-// profile and the target say.
-func (api *API) Serves(operation string) bool {
-	return api.Profile.Implements(operation) && api.service(operation).unserved == nil
-}
-
-// needServed ends the spec if the profile or the target lacks what the call needs.
-func (api *API) needServed(k Call) {
-	if !api.Profile.Implements(k.Operation.ID) {
-		api.NotAssessed("the operation %s, which the target profile excludes", k.Operation.ID)
-	}
-	needed := []string{k.Operation.ID}
-	if k.Operation.ID == spec.CreatePlacementTest {
-		needed = append(needed, spec.DeletePlacementTest) // removes what a run creates
-	}
-	for _, id := range needed {
-		if api.probes && (id == api.spec.Operation || api.spec.Operation == spec.CreatePlacementTest) {
-			continue // the probe of an operation must not wait for itself, and that of create waits for no other
-		}
-		if r := api.service(id).unserved; r != nil {
-			api.NotAssessed("the operation %s, which the target does not serve (it answers %d)", id, r.Status)
-		}
-	}
-	if api.probes {
-		return
-	}
-	// A refusal shows nothing if the target may refuse all that it does not know.
-	if s := api.service(k.Operation.ID); !s.known && s.missing != "" && !api.deletable(k.Operation) {
-		api.NotAssessed("%s", s.missing)
-	}
-}
-
-// deletable reports whether a deletion will show that the operation is served. The
-// probe saves the few subsequences that may be deleted for the specs.
-func (api *API) deletable(op spec.Operation) bool {
-	return op.ID == spec.DeleteSubsequence && len(api.Workspace(dataset.Main).ExpendableSubsequences) > 0
-}
-
-// unserved returns a response that shows that the target does not serve the
-// spec's operation. It returns nil if it may, and ends the spec if an input is
-// missing. A server that does not serve an operation answers every request with
-// 404, 405 or 501; many ask for a key first. known says that it does serve it.
-func (api *API) unserved() (shown *Response, known bool) {
-	op := api.Operation()
-	if !op.HasPathID() && !op.Unsafe() {
-		return api.unservedList()
-	}
-	anonymous := api.Do(orUnserved(withoutHeader(api.emptyRequest())...)[0])
-	if !spec.MeansUnserved(anonymous.Status) && !api.asksForKeyFirst(anonymous) {
-		return nil, api.knows(anonymous)
-	}
-	empty := api.Do(api.emptyRequest())
-	switch {
-	case !spec.MeansUnserved(empty.Status):
-		return nil, api.knows(empty)
-	case empty.Status != http.StatusNotFound:
-		return &empty, false
-	}
-	// The 404 may mean an id, or that the request is invalid.
-	if api.asksForPermission() {
-		return nil, true
-	}
-	missing := lackedEntry(dataset.Main, "expendable_subsequences", "a subsequence that may be deleted")
-	if op.ID != spec.DeleteSubsequence {
-		var valid Response
-		if missing = api.attempt(func() { valid = api.answered(orUnserved(api.Request())[0]) }); missing == "" {
-			if spec.MeansUnserved(valid.Status) {
-				return &valid, false
-			}
-			return nil, api.knows(valid)
-		}
-	}
-	if api.unservedWithoutKey() {
-		return &empty, false
-	}
-	api.NotAssessed("%s", missing)
-	return nil, false
-}
-
-// answered sends the call. A target may find a test that the run has just created only
-// after a while, so it asks again while the answer is a 404.
-func (api *API) answered(k Call) (r Response) {
-	if id := k.Operation.ID; id != spec.GetPlacementTest && id != spec.DeletePlacementTest {
-		return api.Do(k)
-	}
-	api.look(func() bool {
-		r = api.Do(k)
-		return r.Status != http.StatusNotFound
-	})
-	return r
-}
-
-// knows reports whether the response shows that the target knows the operation: it
-// differs from that to an unknown path.
-func (api *API) knows(r Response) bool {
-	return r.Status == http.StatusOK || r.Status != api.unknownPath(r.Call.key)
-}
-
-// unservedWithoutKey reports whether even requests without authorization get 404,
-// 405 or 501. A server that serves the operation asks for a key.
-func (api *API) unservedWithoutKey() bool {
-	k := api.emptyRequest()
-	for _, r := range api.DoAll(orUnserved(append(withUnknownKey(k), withoutHeader(k)...)...)...) {
-		if !spec.MeansUnserved(r.Status) {
-			return false
-		}
-	}
-	return true
-}
-
-// asksForPermission reports whether the target refuses a key without scopes, and
-// not as it refuses that key an unknown path: then it knows the operation.
-func (api *API) asksForPermission() bool {
-	key, ok := api.Profile.ScopedKey(dataset.Main, "")
-	if !ok {
-		return false
-	}
-	r := api.Do(api.emptyRequest().WithKey(key.ForClient()))
-	return r.Status/100 == 4 && r.Status != http.StatusUnauthorized && !spec.MeansUnserved(r.Status) &&
-		spec.MeansUnserved(api.unknownPath(key.ForClient()))
-}
-
-// unservedList is unserved for a list, which has no reason for a 404.
-func (api *API) unservedList() (shown *Response, known bool) {
-	list := api.Request()
-	r := api.Do(orUnserved(list)[0])
-	if !spec.MeansUnserved(r.Status) {
-		return nil, api.knows(r)
-	}
-	for _, another := range orUnserved(list.WithQuery("limit", "1"), withoutHeader(list)[0]) {
-		next := api.Do(another)
-		if !spec.MeansUnserved(next.Status) && !api.asksForKeyFirst(next) {
-			return nil, api.knows(next)
-		}
-	}
-	return &r, false
-}
-
-// orUnserved declares that the operation may not be served.
-func orUnserved(calls ...Call) []Call {
-	for i, k := range calls {
-		calls[i] = k.MayGet(http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented)
-	}
-	return calls
-}
-
-// emptyRequest is a request of the spec's operation that can change nothing: it
-// names no resource that exists, and its body lacks what is required. The operation may
-// not be served, and what a server makes of some of these requests is open.
-func (api *API) emptyRequest() Call {
-	op := api.Operation()
-	k := api.As(authorizedRole(op), op.ID).MayBeRefused().MayGet(http.StatusNotImplemented)
-	k.fresh = true // a body that the server left unread must not be taken for this request
-	if op.HasPathID() {
-		k = k.WithID(api.FreshID())
-	}
-	switch {
-	case op.ID == spec.CreatePlacementTest: // a name finds the test that a careless server makes of it
-		k = k.WithBody(map[string]any{"name": api.Word()})
-		api.suspect(k, spec.RequestRequired("type").On(op.ID))
-	case op.Method == http.MethodPost:
-		k = k.WithBody(map[string]any{})
-	}
-	return k
-}
-
-// asksForKeyFirst reports whether the response is a 401 that says nothing about
-// the operation.
-func (api *API) asksForKeyFirst(r Response) bool {
-	return r.Status == http.StatusUnauthorized && api.keyFirst()
-}
-
-// keyFirst reports whether the target asks for a key before it looks at the path.
-func (api *API) keyFirst() bool { return api.unknownPath(client.Key{}) == http.StatusUnauthorized }
-
-// unknownPath returns the status of the answer to a path that the specification
-// does not have, and 0 if there is none. It asks once a run for each key.
-func (api *API) unknownPath(key client.Key) int {
-	asked, _ := api.unknownPaths.LoadOrStore(key.Name, sync.OnceValue(func() int {
-		api.Spent(1)
-		return api.SendUnspecified(api.ctx, client.Request{Method: http.MethodGet, Path: "/api/v2/" + api.Word(), Key: key}).Status
-	}))
-	return asked.(func() int)()
 }

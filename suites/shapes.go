@@ -10,22 +10,23 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
 )
 
 // documentedShape adds the spec of the operation that fails if any response of
 // the run, to whichever spec, does not match the documented shape. The body makes
 // the operation show all that it can.
 func documentedShape(showAll func(*API)) {
-	It("answers in the documented shape", Offset(1), rulesOfTheOperation{}, Expends(spec.DeleteSubsequence, sandbox.Richest), func(api *API) {
+	It("answers in the documented shape", Offset(1), RulesOfTheOperation{}, Expends(spec.DeleteSubsequence, sandbox.Richest), func(api *API) {
 		showAll(api)
-		for _, p := range api.spec.Pairs {
+		for _, p := range api.Spec.Pairs {
 			if strings.HasPrefix(p.Requirement, "SHAPE-") {
-				api.evidence.Missing(p, rowWith(api.Operation(), p.Requirement))
+				api.Evidence.Missing(p, rowWith(api.Operation(), p.Requirement))
 			}
 		}
 	})
@@ -48,7 +49,7 @@ func rowWith(op spec.Operation, requirement string) string {
 	if op.Resource == "InboxPlacementTest" {
 		switch field, _, _ := strings.Cut(path, "."); field {
 		case "tags", "recipients_labels", "automations", "campaign_id":
-			row += ", or " + lackedValue(field)
+			row += ", or " + LackedValue(field)
 		}
 	}
 	return row
@@ -92,29 +93,17 @@ var capitals = regexp.MustCompile(`[a-zA-Z][A-Z][a-z]`)
 // itemsOf writes the items of an array in a path as people do: sequences[].steps.
 func itemsOf(path string) string { return strings.ReplaceAll(path, ".item", "[]") }
 
-// shapeRequirements are those that the rules judge on every response of the
-// operation, apart from error bodies and owners.
-func shapeRequirements(operation string) []spec.ID {
-	var ids []spec.ID
-	for _, r := range spec.Requirements() {
-		if spec.Has(spec.ID(r.ID).On(operation)) && judge.SeenByRules(r.ID) && r.ID != string(spec.Served) && r.Group != spec.GroupErrors && r.Group != spec.GroupIsolation {
-			ids = append(ids, spec.ID(r.ID))
-		}
-	}
-	return ids
-}
-
 // readEachWay reads the list of the spec page by page, and through each filter.
 func readEachWay(api *API) {
 	list := api.Request()
 	api.Do(list)
-	api.readFiltered(list, api.Sample(list).Rows())
-	api.WalkKeys(list, paging.Cycle(1, 2, 7, maxLimit))
+	readFiltered(api, list, api.Sample(list).Rows())
+	api.WalkKeys(list, paging.Cycle(1, 2, 7, MaxLimit))
 }
 
 // readFiltered reads a page of a list through each filter that the profile
 // names, twice, and a page without rows if a filter can ask for that.
-func (api *API) readFiltered(list Call, rows []paging.Row) {
+func readFiltered(api *API, list Call, rows []paging.Row) {
 	var queries []map[string]string
 	for _, f := range oracle.Filters(list.Operation.ID) {
 		if uses := f.Uses(rows, handful); len(uses) > 0 {
@@ -126,7 +115,7 @@ func (api *API) readFiltered(list Call, rows []paging.Row) {
 	}
 	var calls []Call
 	for _, query := range queries {
-		k, ok := api.knownFilter(list, query)
+		k, ok := api.KnownFilter(list, query)
 		if !ok {
 			continue
 		}
@@ -150,7 +139,7 @@ func beforeAll(list string) map[string]string {
 }
 
 // validForEach sends a valid call for each of the values.
-func (api *API) validForEach(values []string, build func(string) Call) {
+func validForEach(api *API, values []string, build func(string) Call) {
 	calls := make([]Call, len(values))
 	for i, v := range values {
 		calls[i] = build(v)

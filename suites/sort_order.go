@@ -2,20 +2,24 @@ package suites
 
 import (
 	"outreach.example/conformance/internal/oracle"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // expectSorted walks in two page sizes with a sort order: the right direction,
 // and each row once, as without it. Filtered lists have the order, too.
-func (api *API) expectSorted(order string) {
+func expectSorted(api *API, order string) {
 	list := api.Request()
 	before := api.ReadAll(list)
 	ordered := list.WithQuery("sort_order", order)
 	var sorted, small Walk
-	api.Together(func() { sorted = api.unjudgedWalk(ordered, pagesOf(maxLimit)) },
-		func() { small = api.unjudgedWalk(ordered, pagesOf(max(7, len(before.Rows())/fewPages+1))) })
+	api.Together(func() { sorted = api.UnjudgedWalk(ordered, PagesOf(MaxLimit)) },
+		func() { small = api.UnjudgedWalk(ordered, PagesOf(max(7, len(before.Rows())/fewPages+1))) })
 	for _, walk := range []Walk{sorted, small} {
-		api.chargeEnd(walk)
-		api.whole(walk)
+		api.ChargeEnd(walk)
+		api.Whole(walk)
 	}
 	after := api.ReadAll(list)
 	if len(before.Rows()) < 2 || len(after.Rows()) < 2 {
@@ -24,7 +28,7 @@ func (api *API) expectSorted(order string) {
 	for _, walk := range []Walk{sorted, small} {
 		api.Expect(walk).To(BeSortedByID(order))
 		api.Expect(walk).To(ShowEveryRowOnce())
-		api.Expect(walk).To(ShowTheRows(api.missingBetween(before, walk, after)))
+		api.Expect(walk).To(ShowTheRows(api.MissingBetween(before, walk, after)))
 	}
 	var under []*sortedUnder
 	for _, filter := range oracle.Filters(list.Operation.ID) {
@@ -32,18 +36,18 @@ func (api *API) expectSorted(order string) {
 		if len(uses) == 0 {
 			continue
 		}
-		if k, ok := api.knownFilter(ordered, uses[0].Query); ok {
+		if k, ok := api.KnownFilter(ordered, uses[0].Query); ok {
 			under = append(under, &sortedUnder{list: k})
 		}
 	}
 	whole, first := oracle.List{Operation: list.Operation, Rows: before.Rows()}, oracle.Filters(list.Operation.ID)[0]
-	for _, pair := range whole.BesideBeyond(first, handful, api.named(list.Operation.ID)) {
-		under = append(under, &sortedUnder{list: api.filteredBy(ordered, pair.Query.Parameters)})
+	for _, pair := range whole.BesideBeyond(first, handful, api.Named(list.Operation.ID)) {
+		under = append(under, &sortedUnder{list: api.FilteredBy(ordered, pair.Query.Parameters)})
 	}
 	made, shown := "", Walk{}
 	work := []func(){func() { // a server may cache a sorted list
-		if id := api.NewTest().ID(); api.listShowing(list, id).Row(id) != nil {
-			made, shown = id, api.listShowing(ordered, id)
+		if id := api.NewTest().ID(); api.ListShowing(list, id).Row(id) != nil {
+			made, shown = id, api.ListShowing(ordered, id)
 		}
 	}}
 	for _, u := range under {
@@ -66,8 +70,8 @@ type sortedUnder struct {
 
 func (u *sortedUnder) read(api *API) {
 	u.before = api.ReadAll(u.list)
-	if n := len(u.before.Rows()); n >= 2 && n <= maxLimit {
-		u.halves = api.unjudgedWalk(u.list, pagesOf((n+1)/2))
+	if n := len(u.before.Rows()); n >= 2 && n <= MaxLimit {
+		u.halves = api.UnjudgedWalk(u.list, PagesOf((n+1)/2))
 		u.after = api.ReadAll(u.list)
 	}
 }
@@ -77,11 +81,11 @@ func (u *sortedUnder) judge(api *API, order string) {
 	if len(u.halves.Pages) == 0 {
 		return
 	}
-	api.chargeEnd(u.halves)
+	api.ChargeEnd(u.halves)
 	if !u.halves.Complete() {
 		return
 	}
 	api.Expect(u.halves).To(BeSortedByID(order))
 	api.Expect(u.halves).To(ShowEveryRowOnce())
-	api.Expect(u.halves).To(ShowTheRows(api.missingBetween(u.before, u.halves, u.after)))
+	api.Expect(u.halves).To(ShowTheRows(api.MissingBetween(u.before, u.halves, u.after)))
 }

@@ -6,13 +6,17 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // subsequences judges listing and deleting campaign subsequences.
 func subsequences() {
 	Describe(spec.ListSubsequences, func() {
 		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), Expends(spec.ListSubsequences, 2), func(api *API) {
-			api.walkWhile("", api.removeSubsequence)
+			walkWhile(api, "", func() changing { return removeSubsequence(api) })
 		})
 	})
 
@@ -31,8 +35,8 @@ func subsequences() {
 			moving := api.Request()
 			remove := api.RequestAs(dataset.Main, spec.DeleteSubsequence)
 			api.MustDo(remove)
-			moving = moving.WithField("subsequence_id", remove.id).MayBeRefused() // a deletion may take a moment to show
-			refused := api.until("a deletion in a lead move", moving, func(r Response) bool { return r.Status/100 == 4 })
+			moving = moving.WithField("subsequence_id", remove.ID).MayBeRefused() // a deletion may take a moment to show
+			refused := api.Until("a deletion in a lead move", moving, func(r Response) bool { return r.Status/100 == 4 })
 			api.Expect(refused).To(BeRefused())
 		})
 	})

@@ -8,6 +8,7 @@ import (
 
 	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/runner"
+	"outreach.example/conformance/suites/tree"
 )
 
 // TestConformance judges the reference server, or the target that
@@ -25,7 +26,7 @@ func TestConformance(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	suites.Register(env.Env)
+	suites.Tree.Register(env.Env)
 	RegisterFailHandler(Fail)
-	RunSpecs(t, suites.Description)
+	RunSpecs(t, tree.Description)
 }

@@ -14,6 +14,10 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // getLikeList reads some of the list's rows one by one and compares the fields
@@ -26,8 +30,8 @@ func getLikeList(api *API) {
 	var made Response
 	var before map[string]map[string]any
 	if tests {
-		made = api.shown(api.NewTest())
-		before = api.listShowing(list, made.ID()).ByKey()
+		made = api.Shown(api.NewTest())
+		before = api.ListShowing(list, made.ID()).ByKey()
 	} else {
 		before = api.ReadAll(list).ByKey()
 	}
@@ -38,14 +42,14 @@ func getLikeList(api *API) {
 	shown := api.DoAll(calls...)
 	if tests {
 		found := api.Do(get.WithID(made.ID()))
-		if isMade(made, found) && found.Row()["timestamp_created"] != nil {
+		if IsMade(made, found) && found.Row()["timestamp_created"] != nil {
 			api.Expect(found).To(ShowTheCreationOf(made))
 		}
 		shown = append(shown, found)
 	}
 	after := api.ReadAll(list).ByKey()
 	for _, response := range shown {
-		id := paging.FoldID(response.Call.id)
+		id := paging.FoldID(response.Call.ID)
 		row, still := after[id]
 		if !response.OK() || !still || !schemas.Covers(spec.Documented(get.Operation.Resource, before[id]), row) {
 			continue // gone, or changed meanwhile
@@ -102,13 +106,13 @@ const clockSkew = time.Minute
 // the creation, but for the precision and the clocks of two machines.
 func ShowTheCreationOf(made Response) types.GomegaMatcher {
 	const field = "timestamp_created"
-	return &expectation[Response]{words: "show when the test was created as the creation did", judge: func(r Response) Verdict {
+	return &Expectation[Response]{Words: "show when the test was created as the creation did", Judge: func(r Response) Verdict {
 		said, known := timeIn(made.Row()[field])
 		shown, ok := timeIn(r.Row()[field])
 		if !known || !ok { // the rules judge the form
 			return Verdict{Missing: "a creation and a get that show timestamp_created"}
 		}
-		return judgeValue(r, "/"+field, shown, Be(fmt.Sprintf("%s, as in the response to the creation", made.Row()[field]),
+		return JudgeValue(r, "/"+field, shown, Be(fmt.Sprintf("%s, as in the response to the creation", made.Row()[field]),
 			gomega.BeTemporally("~", said, clockSkew)))
 	}}
 }
@@ -120,40 +124,21 @@ func timeIn(value any) (time.Time, bool) {
 	return t, err == nil
 }
 
-// AgreeWithRow matches a response whose resource agrees with another view of it,
-// field by field, apart from the fields that may change meanwhile. Undocumented fields
-// may differ.
-func AgreeWithRow(row map[string]any, mayChange map[string]bool) types.GomegaMatcher {
-	return &expectation[Response]{words: "show the resource as the list does", judge: func(r Response) Verdict {
-		found := Verdict{Assessed: 1}
-		resource := r.Call.Operation.Resource
-		answered := spec.Documented(resource, r.Row())
-		for field, value := range spec.Documented(resource, row) {
-			if shown, ok := answered[field]; ok && !mayChange[field] {
-				field := judgeValue(r, "/"+field, asSet(field, shown), AgreeWith(asSet(field, value)))
-				found.Assessed += field.Assessed
-				found.Findings = append(found.Findings, field.Findings...)
-			}
-		}
-		return found
-	}}
-}
-
 // expectMetadata reads a minimal and a full test. An empty value asks without
 // the parameter.
-func (api *API) expectMetadata(withMetadata string, fits types.GomegaMatcher) {
+func expectMetadata(api *API, withMetadata string, fits types.GomegaMatcher) {
 	create := func() Call { return api.RequestAs(dataset.Main, spec.CreatePlacementTest) }
-	for _, k := range []Call{create(), api.withAllOptional(create())} {
-		made := api.shown(api.MustDo(k))
+	for _, k := range []Call{create(), api.WithAllOptional(create())} {
+		made := api.Shown(api.MustDo(k))
 		get := api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
 		if withMetadata != "" {
 			get = get.WithQuery("with_metadata", withMetadata)
 		}
 		shown := api.MustDo(get)
-		if !isMade(made, shown) {
+		if !IsMade(made, shown) {
 			api.NotAssessed("a get that shows the test that was created")
 		}
-		api.Expect(shown).To(HaveField("metadata", fits))
+		api.Expect(shown).To(HaveMember("metadata", fits))
 	}
 }
 
@@ -169,6 +154,6 @@ func getEveryKind(api *API) {
 		}
 	}
 	api.DoAll(calls...)
-	made := api.shown(api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))))
+	made := api.Shown(api.MustDo(api.WithAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))))
 	api.Do(get.WithID(made.ID()).WithQuery("with_metadata", "true"))
 }

@@ -7,15 +7,19 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
+
+	. "outreach.example/conformance/suites/match"
+
+	. "outreach.example/conformance/suites/api"
 )
 
 // expectNoRow filters by an id that no row has. A server may refuse it.
-func (api *API) expectNoRow(f oracle.Filter) {
+func expectNoRow(api *API, f oracle.Filter) {
 	if len(api.MustDo(api.Request()).Rows()) == 0 {
 		api.NotAssessed("rows of %s", api.Operation().ID)
 	}
 	use, list := f.By(api.FreshID()), api.Request().MayBeRefused()
-	shown := api.Ask(list, oracle.Query{Parameters: use.Query, Sizes: []int{maxLimit}, Pages: 1}).Walk
+	shown := api.Ask(list, oracle.Query{Parameters: use.Query, Sizes: []int{MaxLimit}, Pages: 1}).Walk
 	if len(shown.Pages) == 0 {
 		api.NotAssessed("a server that does not refuse an id that no row has")
 	}
@@ -24,16 +28,16 @@ func (api *API) expectNoRow(f oracle.Filter) {
 
 // expectRowsOfOthers filters by an id that rows have and one that no row has. A server may
 // refuse it.
-func (api *API) expectRowsOfOthers(f oracle.Filter) {
+func expectRowsOfOthers(api *API, f oracle.Filter) {
 	list := api.Request()
 	before := api.ReadAll(list)
 	known := oracle.All(before.Rows(), f.Fields[0])
 	if len(known) == 0 {
 		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
 	}
-	for _, ids := range []string{known[0] + "," + api.FreshID(), api.FreshID() + "," + known[0], api.manyIDs(known)} {
+	for _, ids := range []string{known[0] + "," + api.FreshID(), api.FreshID() + "," + known[0], manyIDs(api, known)} {
 		use := f.By(ids)
-		shown := api.Ask(list.MayBeRefused(), oracle.Query{Parameters: use.Query, Sizes: []int{maxLimit}, Pages: oracle.WholeWalk}).Walk
+		shown := api.Ask(list.MayBeRefused(), oracle.Query{Parameters: use.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk
 		if len(shown.Pages) == 0 {
 			api.NotAssessed("a server that does not refuse an id that no row has")
 		}
@@ -46,7 +50,7 @@ func (api *API) expectRowsOfOthers(f oracle.Filter) {
 
 // manyIDs returns a list of about 30 ids: half of them are known at most, and a known one
 // stands last.
-func (api *API) manyIDs(known []string) string {
+func manyIDs(api *API, known []string) string {
 	const many = 30
 	var ids []string
 	known = known[:min(len(known), many/2)]
@@ -58,9 +62,9 @@ func (api *API) manyIDs(known []string) string {
 
 // expectOnce filters by an id that stands twice in the list. Each row must be shown once. A
 // server may refuse it.
-func (api *API) expectOnce(list Call, f oracle.Filter, rows []paging.Row) {
+func expectOnce(api *API, list Call, f oracle.Filter, rows []paging.Row) {
 	for _, id := range oracle.Distinct(rows, f.Fields[0], 1) {
-		api.chargeRepeats(api.Ask(list.MayBeRefused(), oracle.Query{Parameters: f.By(id + "," + id).Query, Sizes: []int{maxLimit}, Pages: oracle.WholeWalk}).Walk)
+		api.ChargeRepeats(api.Ask(list.MayBeRefused(), oracle.Query{Parameters: f.By(id + "," + id).Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk)
 	}
 }
 
@@ -68,7 +72,7 @@ func (api *API) expectOnce(list Call, f oracle.Filter, rows []paging.Row) {
 // server may cut what it searches for. Which words of the text must occur is open. So the
 // row may show if it shows, too, with the letters before the text, or after its first word. A
 // row that has no word of the search may not.
-func (api *API) expectWholeSearch(list Call, f oracle.Filter, before Walk) {
+func expectWholeSearch(api *API, list Call, f oracle.Filter, before Walk) {
 	texts := oracle.All(before.Rows(), f.Fields[0])
 	texts = slices.DeleteFunc(texts, func(text string) bool { return strings.TrimSpace(text) != text })
 	if len(texts) == 0 {
@@ -79,18 +83,18 @@ func (api *API) expectWholeSearch(list Call, f oracle.Filter, before Walk) {
 	if len(longest)+2*len(rest) > client.MaxURLValue {
 		return
 	}
-	longer := api.ReadAll(api.filteredBy(list, f.By(longest+rest).Query))
+	longer := api.ReadAll(api.FilteredBy(list, f.By(longest+rest).Query))
 	for _, row := range before.Rows() {
 		if oracle.Scalar(row.Value[f.Fields[0]]) != longest || longer.Keys()[row.Key] == 0 {
 			continue
 		}
 		words := strings.Fields(longest)
 		for _, text := range []string{rest + longest, words[0] + " " + rest} {
-			if len(words) > 1 && api.ReadAll(api.filteredBy(list, f.By(text).Query)).Keys()[row.Key] > 0 {
+			if len(words) > 1 && api.ReadAll(api.FilteredBy(list, f.By(text).Query)).Keys()[row.Key] > 0 {
 				return
 			}
 		}
-		api.For(f.Extra()).Expect(longer).To(NotShowRow(row.Key, "the row of the text "+shorten(longest)))
+		api.For(f.Extra()).Expect(longer).To(NotShowRow(row.Key, "the row of the text "+Shorten(longest)))
 		return
 	}
 }

@@ -12,6 +12,10 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // webhookEvents judges the rules between the attempts of one delivery (section
@@ -26,7 +30,7 @@ func webhookEvents() {
 				list := api.As(role, spec.ListWebhookEvents)
 				var first Walk
 				var rules map[spec.ID]expectedOf
-				api.look(func() bool { // others may add a row, and remove it again
+				api.Look(func() bool { // others may add a row, and remove it again
 					first = api.ReadRows(list)
 					rules = rulesOfDeliveries(first, api.ReadRows(list))
 					return hold(rules)
@@ -93,7 +97,7 @@ func attemptsOf(w Walk) attempts {
 			group, ok := row.Value["retry_group_id"].(string)
 			at, err := time.Parse(time.RFC3339Nano, oracle.Scalar(row.Value["timestamp_created"]))
 			if ok && err == nil {
-				a := attempt{w.At(p), pointerIn(i), row.Key, group, at, row.Value}
+				a := attempt{w.At(p), PointerIn(i), row.Key, group, at, row.Value}
 				all.rows = append(all.rows, a)
 				all.deliveries[group] = append(all.deliveries[group], a)
 			}
@@ -108,7 +112,7 @@ func attemptsOf(w Walk) attempts {
 // onAttempts makes a matcher of attempts. missing is what would have put the rule
 // to the test.
 func onAttempts(words, missing string, judge func(attempts) Verdict) types.GomegaMatcher {
-	return &expectation[attempts]{words: words, judge: func(a attempts) Verdict {
+	return &Expectation[attempts]{Words: words, Judge: func(a attempts) Verdict {
 		found := judge(a)
 		if found.Assessed == 0 {
 			found.Missing = missing
@@ -156,8 +160,8 @@ func CountRetriesUp() types.GomegaMatcher {
 			}
 			found.Assessed++
 			if count < previous {
-				found.Findings = append(found.Findings, Finding{next.response, next.pointer + "/retry_count",
-					fmt.Sprintf("at least %v, the count of the earlier attempt %s", previous, before.id), fmt.Sprint(count)})
+				found.Findings = append(found.Findings, Found(next.response, next.pointer+"/retry_count",
+					fmt.Sprintf("at least %v, the count of the earlier attempt %s", previous, before.id), fmt.Sprint(count)))
 			}
 		})
 		for _, group := range slices.Sorted(maps.Keys(all.deliveries)) {
@@ -169,8 +173,8 @@ func CountRetriesUp() types.GomegaMatcher {
 				}
 			}
 			if retries := len(counts) - 1; retries > 0 && slices.Min(counts) == slices.Max(counts) && counts[0] < float64(retries) {
-				found.add(Finding{last.response, last.pointer + "/retry_count", fmt.Sprintf("a count of %d retries", retries),
-					fmt.Sprintf("%v, as in each attempt of the group", counts[0])})
+				found.Add(Found(last.response, last.pointer+"/retry_count", fmt.Sprintf("a count of %d retries", retries),
+					fmt.Sprintf("%v, as in each attempt of the group", counts[0])))
 			}
 		}
 		return found
@@ -188,8 +192,8 @@ func SucceedLaterWhereItSaysSo(other attempts) types.GomegaMatcher {
 			}
 			found.Assessed++
 			if !succeededAfter(all.deliveries[a.group], a) && !succeededAfter(other.deliveries[a.group], a) {
-				found.Findings = append(found.Findings, Finding{a.response, a.pointer + "/retry_successful",
-					"true only with a later attempt of the group that succeeded", "true, and no later attempt of " + a.group + " succeeded"})
+				found.Findings = append(found.Findings, Found(a.response, a.pointer+"/retry_successful",
+					"true only with a later attempt of the group that succeeded", "true, and no later attempt of "+a.group+" succeeded"))
 			}
 		}
 		return found
@@ -207,8 +211,8 @@ func NotDenyASuccessOf(earlier attempts) types.GomegaMatcher {
 			}
 			found.Assessed++
 			if !said {
-				found.Findings = append(found.Findings, Finding{a.response, a.pointer + "/retry_successful",
-					"not false, since a later attempt of " + a.group + " succeeded", "false"})
+				found.Findings = append(found.Findings, Found(a.response, a.pointer+"/retry_successful",
+					"not false, since a later attempt of "+a.group+" succeeded", "false"))
 			}
 		}
 		return found

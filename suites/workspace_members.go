@@ -12,6 +12,10 @@ import (
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
+
+	. "outreach.example/conformance/suites/api"
+
+	. "outreach.example/conformance/suites/match"
 )
 
 // workspaceMembers judges listing the members of a workspace.
@@ -31,14 +35,14 @@ func findsByName(api *API) {
 	}
 	for _, m := range []paging.Row{members[0], members[len(members)-1]} {
 		var found searches
-		api.look(func() bool {
+		api.Look(func() bool {
 			found = nil
 			for _, form := range formsOfName(m.Value) {
-				found = append(found, api.ReadAll(api.filteredBy(list, map[string]string{profile.ParamSearch: form})))
+				found = append(found, api.ReadAll(api.FilteredBy(list, map[string]string{profile.ParamSearch: form})))
 			}
 			return found.show(m.Key)
 		})
-		api.Expect(found).To(FindBySomeForm(m.Key, api.maxPages()))
+		api.Expect(found).To(FindBySomeForm(m.Key, api.MostPages()))
 	}
 }
 
@@ -69,16 +73,16 @@ func (s searches) show(key string) bool {
 
 // FindBySomeForm matches searches if any of them shows the row.
 func FindBySomeForm(key string, maxPages int) types.GomegaMatcher {
-	return &expectation[searches]{words: "find the row by some form of the name", judge: func(all searches) Verdict {
+	return &Expectation[searches]{Words: "find the row by some form of the name", Judge: func(all searches) Verdict {
 		if all.show(key) {
 			return Verdict{Assessed: 1}
 		}
 		for _, w := range all {
 			if !w.Complete() {
-				return Verdict{Missing: w.unread(maxPages)}
+				return Verdict{Missing: w.Unread(maxPages)}
 			}
 		}
-		return Verdict{Assessed: 1, Findings: []Finding{{all[0].At(0), "/items", "the member " + shorten(key) + ", by some form of the name",
-			"no search for a form of the name shows it"}}}
+		return Verdict{Assessed: 1, Findings: []Finding{Found(all[0].At(0), "/items", "the member "+Shorten(key)+", by some form of the name",
+			"no search for a form of the name shows it")}}
 	}}
 }

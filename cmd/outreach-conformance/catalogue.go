@@ -35,7 +35,7 @@ Each entry begins with its id at the start of a line.`,
 			if err != nil {
 				return exitError{selectionCode(err), err}
 			}
-			return console.Requirements(cmd.OutOrStdout(), selected, suites.Judges(), len(suites.Specs()))
+			return console.Requirements(cmd.OutOrStdout(), selected, suites.Tree.Judges(), len(suites.Tree.Specs()))
 		},
 	}
 	flags := cmd.Flags()
@@ -62,7 +62,7 @@ the open points, which are never judged.`,
 			id := strings.ToUpper(args[0])
 			if r, ok := spec.FindRequirement(id); ok {
 				return console.Requirement(cmd.OutOrStdout(), console.Explanation{Requirement: r, Verbose: verbose,
-					Locations: suites.Locations(id), Specs: suites.Judges(), Proofs: proofsOf(r)})
+					Locations: suites.Tree.Locations(id), Specs: suites.Tree.Judges(), Proofs: proofsOf(r)})
 			}
 			if s, ok := spec.FindOpenPoint(id); ok {
 				return console.OpenPoint(cmd.OutOrStdout(), s)

@@ -27,7 +27,7 @@ import (
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/tree"
 )
 
 // Exit codes in addition to those of a verdict.
@@ -236,7 +236,7 @@ func newVersion() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s (%s; commit %s; %s, %s checks)\n", cmd.Root().Name(), version(), runtime.Version(),
-				cmp.Or(commit(debug.ReadBuildInfo()), "unknown"), suites.Description, reports.Number(len(spec.Pairs())))
+				cmp.Or(commit(debug.ReadBuildInfo()), "unknown"), tree.Description, reports.Number(len(spec.Pairs())))
 			return err
 		},
 	}

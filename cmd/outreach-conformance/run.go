@@ -25,8 +25,9 @@ import (
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/reports/page/runpage"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/runner"
+	"outreach.example/conformance/suites/tree"
 )
 
 // closeTimeout is the maximum time to stop a target.
@@ -328,9 +329,12 @@ func (f runFlags) judge(ctx context.Context, config runner.Config, stderr io.Wri
 		requests.Add(1)
 		p.Refresh()
 	}
-	config.Progress = suites.Progress{
-		Done:  func(s suites.Spec, violations int) { p.Done(s.Operation, violations) },
-		Begin: func(s suites.Spec) { p.Begin(s.Name()) }, End: func(s suites.Spec) { p.End(s.Name()) },
+	config.Progress = tree.Progress{
+		Begin: func(s api.Spec, _ int) { p.Begin(s.Name()) },
+		End: func(s api.Spec, violations int) {
+			p.End(s.Name())
+			p.Done(s.Operation, violations)
+		},
 	}
 	stop := everySecond(p.Tick)
 	defer func() {

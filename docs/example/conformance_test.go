@@ -15,6 +15,7 @@ import (
 
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/runner"
 )
 
@@ -28,7 +29,7 @@ func TestConformance(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	suites.Register(env.Env)
+	suites.Tree.Register(env.Env)
 	ownSpecs()
 	RegisterFailHandler(Fail)
 	RunSpecs(t, "Conformance of our implementation")
@@ -37,7 +38,7 @@ func TestConformance(t *testing.T) {
 // ownSpecs are promises of this vendor's that the specification does not make.
 func ownSpecs() {
 	Describe(spec.ListLeadLists, func() {
-		It("fills the first page of a long list", Label("vendor"), func(api *suites.API) {
+		It("fills the first page of a long list", Label("vendor"), func(api *api.API) {
 			page := api.MustDo(api.Request().WithQuery("limit", "5"))
 			Expect(page.Rows()).To(HaveLen(5))
 		})

@@ -13,7 +13,7 @@ import (
 func figures(*testing.T) string {
 	return fmt.Sprintf("The catalogue holds **%d pairs of requirement × operation**: %d requirements on %d operations.\n"+
 		"%d specs judge them. The catalogue also lists %d open points, which are never judged.\n",
-		len(spec.Pairs()), len(spec.Requirements()), len(spec.Operations()), len(suites.Specs()), len(spec.OpenPoints()))
+		len(spec.Pairs()), len(spec.Requirements()), len(spec.Operations()), len(suites.Tree.Specs()), len(spec.OpenPoints()))
 }
 
 // about says what the requirements of a set are about.

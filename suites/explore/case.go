@@ -11,7 +11,7 @@ import (
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 )
 
 // Step is one thing that the machine does.
@@ -23,12 +23,12 @@ type Step struct {
 	// starts over.
 	Numbers [3]uint `json:"numbers,omitzero"`
 	// Create is what a creation sends. A step about a test creates one if there is none.
-	Create   suites.NewTestFields `json:"create,omitzero"`
-	List     string               `json:"list,omitempty"` // operation of a query
-	Role     string               `json:"role,omitempty"` // whose list or row it reads
-	Query    oracle.Query         `json:"query,omitzero"`
-	ID       string               `json:"id,omitempty"`       // of the row that it reads
-	Metadata string               `json:"metadata,omitempty"` // of a get: true, false or nothing
+	Create   api.NewTestFields `json:"create,omitzero"`
+	List     string            `json:"list,omitempty"` // operation of a query
+	Role     string            `json:"role,omitempty"` // whose list or row it reads
+	Query    oracle.Query      `json:"query,omitzero"`
+	ID       string            `json:"id,omitempty"`       // of the row that it reads
+	Metadata string            `json:"metadata,omitempty"` // of a get: true, false or nothing
 }
 
 // Actions of a step.
@@ -122,7 +122,7 @@ func (s Step) check() error {
 	if s.Create.Value < 0 {
 		return errors.New("create.value: want at least 0")
 	}
-	if field := s.Create.Field; field != "" && !slices.Contains(suites.KeptFields(), field) {
+	if field := s.Create.Field; field != "" && !slices.Contains(api.KeptFields(), field) {
 		return fmt.Errorf("create.field: %q is no field of a creation that the test shows", field)
 	}
 	if op, known := spec.FindOperation(s.List); s.Do == Query && (!known || op.Answer == spec.One) {

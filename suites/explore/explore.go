@@ -13,12 +13,12 @@ import (
 
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 )
 
 // Config says what to explore, and for how long.
 type Config struct {
-	Env      *suites.Env
+	Env      *api.Env
 	Duration time.Duration
 	Seed     uint64
 	// Selects reports whether the operation may be used.
@@ -131,7 +131,7 @@ func (e *explorer) work(seed uint64, cases *rapid.Generator[[]Step]) error {
 // spend deletes a subsequence, which nothing can make again. So nothing tries it again.
 func (e *explorer) spend() {
 	if steps := []Step{{Do: DeleteSubsequence}}; e.permits(DeleteSubsequence) && !e.ended() {
-		_, trial := (&hunt{explorer: e}).play(steps, func(*suites.API) bool { return false })
+		_, trial := (&hunt{explorer: e}).play(steps, func(*api.API) bool { return false })
 		for _, broken := range trial.Broken {
 			e.report(foundIn(steps, trial, broken))
 		}
@@ -162,8 +162,8 @@ func (e *explorer) report(f Found) {
 }
 
 // try runs a body and enters what it found out.
-func (e *explorer) try(body func(*suites.API)) suites.Trial {
-	trial := suites.Try(e.ctx, e.Env, "explore", uint64(e.trials.Add(1)), body)
+func (e *explorer) try(body func(*api.API)) api.Trial {
+	trial := api.Try(e.ctx, e.Env, "explore", uint64(e.trials.Add(1)), body)
 	e.evidence.Add(trial.Evidence)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -174,7 +174,7 @@ func (e *explorer) try(body func(*suites.API)) suites.Trial {
 }
 
 // play plays the steps until it is enough. It returns those that it has played.
-func (h *hunt) play(steps []Step, enough func(*suites.API) bool) (played []Step, trial suites.Trial) {
+func (h *hunt) play(steps []Step, enough func(*api.API) bool) (played []Step, trial api.Trial) {
 	if does(steps, onListed) {
 		h.listed.Lock()
 		defer h.listed.Unlock()
@@ -182,7 +182,7 @@ func (h *hunt) play(steps []Step, enough func(*suites.API) bool) (played []Step,
 	if does(steps, changes) {
 		h.sequenced.Add(1)
 	}
-	trial = h.try(func(api *suites.API) {
+	trial = h.try(func(api *api.API) {
 		m := &machine{hunt: h, API: api}
 		for i, s := range steps {
 			played = steps[:i+1]
@@ -230,8 +230,8 @@ func (h *hunt) shows(steps []Step) bool {
 	if ends() {
 		return false
 	}
-	steps, trial := h.play(steps, func(api *suites.API) bool { return api.Broke(h.wants) || ends() })
-	i := slices.IndexFunc(trial.Broken, func(b suites.Broken) bool { return h.wants(b.Pair) })
+	steps, trial := h.play(steps, func(api *api.API) bool { return api.Broke(h.wants) || ends() })
+	i := slices.IndexFunc(trial.Broken, func(b api.Broken) bool { return h.wants(b.Pair) })
 	if i >= 0 {
 		h.last = foundIn(steps, trial, trial.Broken[i])
 		h.last.Seed, h.shrinks = h.seed, true
@@ -241,6 +241,6 @@ func (h *hunt) shows(steps []Step) bool {
 }
 
 // foundIn returns the case with the violation that its trial showed.
-func foundIn(steps []Step, trial suites.Trial, b suites.Broken) Found {
+func foundIn(steps []Step, trial api.Trial, b api.Broken) Found {
 	return Found{Requirement: b.Pair.Requirement, Operation: b.Pair.Operation, Steps: steps, Violation: b.Violation, Requests: trial.Shown(b)}
 }

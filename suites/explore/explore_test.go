@@ -18,7 +18,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
@@ -43,7 +43,7 @@ func against(t *testing.T, looks int64, apply func(*faults.Target) faults.Middle
 	if apply != nil {
 		handler = apply(&faults.Target{Profile: described, Seed: 1})(handler)
 	}
-	env := &suites.Env{Profile: described, Seed: 1}
+	env := &api.Env{Profile: described, Seed: 1}
 	if env.Rules, err = rules(); err != nil {
 		t.Fatal(err)
 	}

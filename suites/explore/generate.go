@@ -10,7 +10,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 )
 
 // permits reports whether the selection and the profile allow the action, and the target
@@ -118,12 +118,12 @@ func usesOf(l oracle.List, known func(parameter string) bool) (uses []oracle.Use
 
 // newTest draws what a creation sends beside the required fields. A server that refuses
 // one of the texts is not judged by it.
-var newTest = rapid.Custom(func(t *rapid.T) (fields suites.NewTestFields) {
+var newTest = rapid.Custom(func(t *rapid.T) (fields api.NewTestFields) {
 	switch rapid.SampledFrom([]string{"", "optional", "value", "texts", "null", "read-only"}).Draw(t, "kind") {
 	case "optional":
 		fields.Optional = some(t, spec.CreateOptional)
 	case "value":
-		fields.Field = rapid.SampledFrom(suites.KeptFields()).Draw(t, "field")
+		fields.Field = rapid.SampledFrom(api.KeptFields()).Draw(t, "field")
 		fields.Value = rapid.IntRange(0, 120).Draw(t, "value") // beyond the last value, it starts over
 	case "texts":
 		fields.Texts = map[string]string{}
@@ -131,7 +131,7 @@ var newTest = rapid.Custom(func(t *rapid.T) (fields suites.NewTestFields) {
 			fields.Texts[field] = rapid.SampledFrom(special).Draw(t, "text")
 		}
 	case "null":
-		fields.Null = some(t, suites.Nullable())
+		fields.Null = some(t, api.Nullable)
 	case "read-only":
 		fields.ReadOnly = rapid.SampledFrom(spec.CreateReadOnly).Draw(t, "read-only")
 	}

@@ -11,7 +11,8 @@ import (
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
+	"outreach.example/conformance/suites/match"
 )
 
 // whole is a list of one workspace as the last walk with the full key showed it.
@@ -52,7 +53,7 @@ func (e *explorer) readLists() {
 				continue
 			}
 			w := &whole{operation: op, role: role, keys: append([]profile.Key{full}, e.otherKeys(op, role)...)}
-			e.try(func(api *suites.API) { w.renew(api.ReadAll(api.As(role, op.ID)).Rows()) })
+			e.try(func(api *api.API) { w.renew(api.ReadAll(api.As(role, op.ID)).Rows()) })
 			if w.first = w.now(); len(w.rows) > 0 {
 				e.wholes = append(e.wholes, w)
 			}
@@ -124,12 +125,12 @@ func (m *machine) query(s Step) {
 	key := numbered(w.keys, s, 0)
 	call := m.As(s.Role, s.List)
 	if refusal := refusalOf(w.operation, key); refusal != "" {
-		m.refuses(refusal, key, m.FilteredBy(call, s.Query))
+		m.refuses(refusal, key, m.Querying(call, s.Query))
 		return
 	}
 	call = call.WithKeyOf(key.ForClient(), m.Workspace(s.Role).ID)
 	asked := m.Ask(call, s.Query)
-	m.ExamineWalk(asked.Walk)
+	m.examineWalk(asked.Walk)
 	var found oracle.Comparison
 	m.lookAgain(w, func(l oracle.List) bool {
 		found = asked.Compare(l)
@@ -144,7 +145,7 @@ func (m *machine) query(s Step) {
 }
 
 // refuses expects that the key is refused, whatever the query is.
-func (m *machine) refuses(id spec.ID, key profile.Key, call suites.Call) {
+func (m *machine) refuses(id spec.ID, key profile.Key, call api.Call) {
 	call = call.WithKey(key.ForClient())
 	if key.Name == "" {
 		call = call.WithoutAuthorization()
@@ -172,19 +173,19 @@ func (m *machine) getRow(s Step) {
 				row = listed.Value
 			}
 		}
-		same, _ := suites.AgreesWith(row).Match(r)
+		same, _ := match.AgreesWith(row).Match(r)
 		return !same
 	}, func() {
 		if later := m.Do(call); later.OK() {
 			r = later
 		}
 	})
-	m.Examine(spec.StateGetList, spec.GetPlacementTest, r, suites.AgreesWith(row))
-	m.ExamineMetadata(r, s.Metadata)
+	m.examine(spec.StateGetList, spec.GetPlacementTest, r, match.AgreesWith(row))
+	m.examineMetadata(r, s.Metadata)
 }
 
 // getting returns a call that gets the test with the id. The test may be gone.
-func (m *machine) getting(s Step, id string) suites.Call {
+func (m *machine) getting(s Step, id string) api.Call {
 	call := m.As(cmp.Or(s.Role, dataset.Main), spec.GetPlacementTest).WithID(id).MayGet(http.StatusNotFound)
 	if s.Metadata != "" {
 		call = call.WithQuery("with_metadata", s.Metadata)

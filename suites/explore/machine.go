@@ -9,14 +9,15 @@ import (
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
+	"outreach.example/conformance/suites/match"
 )
 
 // machine plays the steps of a case and compares each response with the state that the
 // steps before it have led to.
 type machine struct {
 	*hunt
-	*suites.API
+	*api.API
 	tests []*test
 }
 
@@ -58,17 +59,17 @@ func numbered[T any](rows []T, s Step, which int) T {
 
 // verify puts a requirement to the test. If it does not hold, it charges what the response
 // shows.
-func (m *machine) verify(holds bool, id spec.ID, operation string, r suites.Response, pointer, expected string, actual any) {
+func (m *machine) verify(holds bool, id spec.ID, operation string, r api.Response, pointer, expected string, actual any) {
 	m.Count(id, operation, 1)
 	if !holds {
-		m.Charge(id, operation, suites.Finding{Response: r, Pointer: pointer, Expected: expected, Actual: fmt.Sprint(actual)})
+		m.Charge(id, operation, api.Finding{Response: r, Pointer: pointer, Expected: expected, Actual: fmt.Sprint(actual)})
 	}
 }
 
 // keeps expects that a response names what the request named.
-func (m *machine) keeps(r suites.Response, id spec.ID, field, named string) {
+func (m *machine) keeps(r api.Response, id spec.ID, field, named string) {
 	if r.OK() {
-		m.Examine(id, r.Call.Operation.ID, r, suites.KeepID(field, named))
+		m.examine(id, r.Call.Operation.ID, r, match.HaveMember(field, match.EqualID(named)))
 	}
 }
 
@@ -103,14 +104,14 @@ func (m *machine) moveAccounts(s Step) {
 			emails = append(emails, email)
 		}
 	}
-	served := func(r suites.Response) bool { return r.Status == http.StatusOK }
+	served := func(r api.Response) bool { return r.Status == http.StatusOK }
 	there := m.MovingAccounts(home, away, emails...)
 	if !served(m.Until("a moved account", there.MayBeRefused(), served)) {
 		m.MustDo(there) // the accounts are where the profile says
 	}
 	for _, email := range emails {
 		back := m.Until("a moved account", m.MovingAccounts(away, home, email).MayBeRefused(), served)
-		m.Examine(spec.AccountsMoved, spec.MoveAccounts, back, suites.BeServed())
+		m.examine(spec.AccountsMoved, spec.MoveAccounts, back, match.BeServed())
 		if !served(back) {
 			m.NotAssessed("a known location of the accounts")
 		}
@@ -123,27 +124,27 @@ func (m *machine) deleteSubsequence() {
 	const operation = spec.DeleteSubsequence
 	id, others := m.Expendable()
 	list := m.As(dataset.Main, spec.ListSubsequences)
-	var before, after suites.Walk
+	var before, after api.Walk
 	m.Aside(func() { before = m.ReadAll(list) })
 	remove := m.As(dataset.Main, operation).WithID(id)
 	deleted := m.MustDo(remove)
 	m.keeps(deleted, spec.StateDeleteAnswer, "id", id)
-	m.Examine(spec.StateDeleteAnswer, operation, deleted, suites.AgreeAtItsEnd(before.Row(id)))
+	m.examine(spec.StateDeleteAnswer, operation, deleted, match.AgreeAtItsEnd(before.Row(id)))
 	m.Eventually("a deletion in the list", func() bool {
 		after = m.ReadAll(list)
 		return after.Row(id) == nil
 	})
-	m.Examine(spec.StateDeleteList, operation, after, suites.NotShowRow(id, "the deleted"))
+	m.examine(spec.StateDeleteList, operation, after, match.NotShowRow(id, "the deleted"))
 	for _, other := range others {
 		if before.Row(other) != nil {
-			m.Examine(spec.StateDeleteOthers, operation, after, suites.ShowRow(other, "the other resource"))
+			m.examine(spec.StateDeleteOthers, operation, after, match.ShowRow(other, "the other resource"))
 		}
 	}
 	m.notFound(remove.MayGet(http.StatusNotFound), "a deletion that is repeated", spec.StateDeleteAgain, operation)
 	if m.permits(MoveLead) {
 		moving := m.RequestAs(dataset.Main, spec.MoveLead).WithField("subsequence_id", id).MayBeRefused()
-		refused := m.Until("a deletion in a lead move", moving, func(r suites.Response) bool { return r.Status/100 == 4 })
-		m.Examine(spec.StateDeleteMove, spec.MoveLead, refused, suites.BeRefused())
+		refused := m.Until("a deletion in a lead move", moving, func(r api.Response) bool { return r.Status/100 == 4 })
+		m.examine(spec.StateDeleteMove, spec.MoveLead, refused, match.BeRefused())
 	}
 }
 
@@ -164,7 +165,7 @@ func (m *machine) walk(s Step) {
 		return
 	}
 	isVictim := func(i int) bool { return s.Do == Remove && i%2 == 0 }
-	walk := m.WalkWhile(list, paging.Fixed(limit), 5, func(page suites.Response) {
+	walk := m.WalkWhile(list, paging.Fixed(limit), 5, func(page api.Response) {
 		if s.Do == Insert {
 			m.NewTest()
 		}

@@ -13,14 +13,15 @@ import (
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
+	"outreach.example/conformance/suites/match"
 )
 
 // test is a test that the case has created, and what is known of it.
 type test struct {
 	sent     map[string]any
-	made     suites.Response
-	fields   suites.NewTestFields
+	made     api.Response
+	fields   api.NewTestFields
 	listed   map[string]any // as the list showed it last; nil if it has not
 	gone     bool
 	deletion bool // another test was deleted since this one was seen
@@ -29,7 +30,7 @@ type test struct {
 func (t *test) key() string { return paging.FoldID(t.made.ID()) }
 
 // create creates a test. It reports whether there is one to go on with.
-func (m *machine) create(fields suites.NewTestFields) bool {
+func (m *machine) create(fields api.NewTestFields) bool {
 	call, sent := m.NewTestCall(fields)
 	if fields.ReadOnly != "" || len(fields.Texts) > 0 { // the specification does not say which texts it takes
 		call = call.MayBeRefused()
@@ -37,9 +38,9 @@ func (m *machine) create(fields suites.NewTestFields) bool {
 	made := m.add(call, sent, fields)
 	switch {
 	case fields.ReadOnly != "" && !made.OK():
-		m.Examine(spec.StateReadOnly(fields.ReadOnly), spec.CreatePlacementTest, made, suites.BeRefused())
+		m.examine(spec.StateReadOnly(fields.ReadOnly), spec.CreatePlacementTest, made, match.BeRefused())
 	case len(fields.Null) > 0:
-		m.Examine(spec.StateCreateNull, spec.CreatePlacementTest, made, suites.BeServed())
+		m.examine(spec.StateCreateNull, spec.CreatePlacementTest, made, match.BeServed())
 	}
 	return made.OK()
 }
@@ -47,11 +48,11 @@ func (m *machine) create(fields suites.NewTestFields) bool {
 // again sends the creation of a test once more: that makes another test.
 func (m *machine) again(t *test) {
 	made := m.add(t.made.Call.MustGet(http.StatusOK), maps.Clone(t.sent), t.fields)
-	m.Examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, suites.BeServed())
+	m.examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, match.BeServed())
 }
 
 // add sends a creation and adds the test to the state.
-func (m *machine) add(call suites.Call, sent map[string]any, fields suites.NewTestFields) suites.Response {
+func (m *machine) add(call api.Call, sent map[string]any, fields api.NewTestFields) api.Response {
 	made := m.Do(call)
 	if !made.OK() {
 		return made
@@ -60,7 +61,7 @@ func (m *machine) add(call suites.Call, sent map[string]any, fields suites.NewTe
 		sent["name"] = made.SentField("name")
 	}
 	for _, other := range m.tests {
-		m.Examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, suites.HaveField("id", suites.NotEqualID(other.made.ID())))
+		m.examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, match.HaveMember("id", match.NotEqualID(other.made.ID())))
 	}
 	t := &test{sent: sent, made: made, fields: fields}
 	m.tests = append(m.tests, t)
@@ -70,16 +71,16 @@ func (m *machine) add(call suites.Call, sent map[string]any, fields suites.NewTe
 
 // shows compares what a response shows of a test with what was sent. The row stands at the
 // pointer in its body.
-func (m *machine) shows(t *test, r suites.Response, at string, row map[string]any) {
+func (m *machine) shows(t *test, r api.Response, at string, row map[string]any) {
 	compare := func(id spec.ID, operation, field, expected string, matcher types.GomegaMatcher) {
 		fits, err := matcher.Match(row[field])
-		m.verify(err == nil && fits, id, operation, r, at+"/"+field, expected, suites.RenderedMember(row, field))
+		m.verify(err == nil && fits, id, operation, r, at+"/"+field, expected, api.RenderedMember(row, field))
 	}
 	for _, field := range slices.Sorted(maps.Keys(t.sent)) {
-		compare(spec.StateCreate(field), r.Call.Operation.ID, field, suites.RenderedMember(t.sent, field), suites.Keep(field, t.sent[field]))
+		compare(spec.StateCreate(field), r.Call.Operation.ID, field, api.RenderedMember(t.sent, field), match.Keep(field, t.sent[field]))
 	}
 	if field := t.fields.ReadOnly; field != "" {
-		compare(spec.StateReadOnly(field), spec.CreatePlacementTest, field, "the server's own value", suites.DifferFromJSON(t.made.SentField(field)))
+		compare(spec.StateReadOnly(field), spec.CreatePlacementTest, field, "the server's own value", match.DifferFromJSON(t.made.SentField(field)))
 	}
 }
 
@@ -93,8 +94,8 @@ func (m *machine) get(t *test, s Step) {
 	if r := m.reach(t, call); r.OK() {
 		t.deletion = false
 		m.shows(t, r, "", r.Row())
-		m.Examine(spec.StateGetList, spec.GetPlacementTest, r, suites.AgreesWith(t.listed))
-		m.ExamineMetadata(r, s.Metadata)
+		m.examine(spec.StateGetList, spec.GetPlacementTest, r, match.AgreesWith(t.listed))
+		m.examineMetadata(r, s.Metadata)
 	}
 }
 
@@ -114,19 +115,19 @@ func (m *machine) remove(t *test) {
 		other.deletion = other.deletion || other != t
 	}
 	m.keeps(r, spec.StateDeleteAnswer, "id", t.made.ID())
-	m.Examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, suites.AgreeAtItsEnd(t.made.Row()))
-	m.Examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, suites.AgreeAtItsEnd(t.listed))
+	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeAtItsEnd(t.made.Row()))
+	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeAtItsEnd(t.listed))
 }
 
 // reach sends a call that names a living test, until the target knows the test.
-func (m *machine) reach(t *test, call suites.Call) suites.Response {
-	r := m.Until("a created test", call, func(r suites.Response) bool { return r.Status != http.StatusNotFound })
+func (m *machine) reach(t *test, call api.Call) api.Response {
+	r := m.Until("a created test", call, func(r api.Response) bool { return r.Status != http.StatusNotFound })
 	m.verifyShown(t, r.Status == http.StatusOK, r, call.Operation.ID, "status", r.Status)
 	return r
 }
 
 // verifyShown expects that an operation shows a living test, and no other.
-func (m *machine) verifyShown(t *test, shown bool, r suites.Response, operation, pointer string, actual any) {
+func (m *machine) verifyShown(t *test, shown bool, r api.Response, operation, pointer string, actual any) {
 	id, expected := spec.StateCreate("name"), "the test "+t.key()
 	switch {
 	case t.gone:
@@ -142,8 +143,8 @@ func (m *machine) verifyShown(t *test, shown bool, r suites.Response, operation,
 }
 
 // notFound expects a 404, as soon as a change shows.
-func (m *machine) notFound(call suites.Call, view string, id spec.ID, operation string) {
-	r := m.Until(view, call, func(r suites.Response) bool { return r.Status == http.StatusNotFound })
+func (m *machine) notFound(call api.Call, view string, id spec.ID, operation string) {
+	r := m.Until(view, call, func(r api.Response) bool { return r.Status == http.StatusNotFound })
 	m.verify(r.Status == http.StatusNotFound, id, operation, r, "status", "404", r.Status)
 }
 
@@ -152,7 +153,7 @@ func (m *machine) list(s Step) {
 	name := map[string]string{profile.ParamSearch: fmt.Sprint(numbered(m.tests, s, 0).sent["name"])}
 	q := oracle.Query{Sizes: []int{numbered([]int{100, 7, 2, 1}, s, 1)}, Pages: 3, Parameters: numbered([]map[string]string{{profile.ParamSortOrder: "desc"}, name}, s, 2)}
 	search := q.Parameters[profile.ParamSearch] != ""
-	var walk suites.Walk
+	var walk api.Walk
 	m.Eventually("a change in the list", func() bool {
 		walk = m.Ask(m.As(dataset.Main, spec.ListPlacementTests), q).Walk
 		return m.agrees(walk, search)
@@ -160,7 +161,7 @@ func (m *machine) list(s Step) {
 	for _, t := range m.tests {
 		r, at, row := t.place(walk)
 		if t.isDue(walk, search) {
-			m.verifyShown(t, row != nil, r, spec.ListPlacementTests, at, suites.Rendered(row))
+			m.verifyShown(t, row != nil, r, spec.ListPlacementTests, at, api.Rendered(row))
 		}
 		if row != nil && !t.gone {
 			t.deletion, t.listed = false, row
@@ -170,7 +171,7 @@ func (m *machine) list(s Step) {
 }
 
 // agrees reports whether the walk shows every test that it must show, and none that is gone.
-func (m *machine) agrees(w suites.Walk, search bool) bool {
+func (m *machine) agrees(w api.Walk, search bool) bool {
 	return !slices.ContainsFunc(m.tests, func(t *test) bool {
 		return t.isDue(w, search) && (w.Row(t.made.ID()) != nil) == t.gone
 	})
@@ -179,13 +180,13 @@ func (m *machine) agrees(w suites.Walk, search bool) bool {
 // isDue reports whether the walk says something about the test. A walk that searches for
 // another test need not show it. Another walk begins with the newest tests, and may end
 // before the test.
-func (t *test) isDue(w suites.Walk, search bool) bool {
+func (t *test) isDue(w api.Walk, search bool) bool {
 	rows := w.Rows()
 	return t.gone || !search && len(rows) > 0 && (w.Complete() || t.key() > rows[len(rows)-1].Key)
 }
 
 // place returns where the walk shows the test. The row is nil if it does not.
-func (t *test) place(w suites.Walk) (r suites.Response, at string, row map[string]any) {
+func (t *test) place(w api.Walk) (r api.Response, at string, row map[string]any) {
 	for p, page := range w.Pages {
 		for i, row := range page.Rows {
 			if row.Key == t.key() {

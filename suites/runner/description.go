@@ -14,7 +14,7 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 )
 
 // Description is what is known of a run before its first spec. The announcement, the
@@ -23,7 +23,7 @@ type Description struct {
 	About reports.Results // who judges what, and since when; nothing is judged yet
 	Pairs []spec.Pair     // that are judged
 
-	Specs     []suites.Spec // that run
+	Specs     []api.Spec    // that run
 	Requests  int           // expected, without those that exceed the rate limit
 	Probes    int           // at most, to exceed the rate limit
 	RoundTrip time.Duration // of the first request; 0 if none was answered
@@ -70,7 +70,7 @@ const (
 )
 
 // inGroup reports whether the spec judges a requirement of one of the groups.
-func inGroup(s suites.Spec, groups ...spec.Group) bool {
+func inGroup(s api.Spec, groups ...spec.Group) bool {
 	return slices.ContainsFunc(s.Pairs, func(p spec.Pair) bool {
 		r, _ := spec.FindRequirement(p.Requirement)
 		return slices.Contains(groups, r.Group)
@@ -78,10 +78,10 @@ func inGroup(s suites.Spec, groups ...spec.Group) bool {
 }
 
 // exceedsRateLimit reports whether the spec drives a key to its rate limit.
-func exceedsRateLimit(s suites.Spec) bool { return inGroup(s, spec.GroupRate) }
+func exceedsRateLimit(s api.Spec) bool { return inGroup(s, spec.GroupRate) }
 
 // estimate adds the specs and what they may cost.
-func (d *Description) estimate(specs []suites.Spec, roundTrip time.Duration) {
+func (d *Description) estimate(specs []api.Spec, roundTrip time.Duration) {
 	d.Specs, d.RoundTrip = specs, roundTrip
 	for _, s := range specs {
 		switch {

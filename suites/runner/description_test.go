@@ -12,12 +12,13 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 )
 
 // specsOf returns a spec that exceeds the rate limit, and another one.
-func specsOf(t *testing.T) (probe, other suites.Spec) {
+func specsOf(t *testing.T) (probe, other api.Spec) {
 	t.Helper()
-	for _, s := range suites.Specs() {
+	for _, s := range suites.Tree.Specs() {
 		if exceedsRateLimit(s) {
 			probe = s
 		} else {
@@ -65,7 +66,7 @@ func TestEstimateOfBoundedRuns(t *testing.T) {
 	g := NewWithT(t)
 	probe, other := specsOf(t)
 	p := &profile.Profile{Pace: profile.Pace{Concurrency: 10}}
-	estimated := func(roundTrip time.Duration, specs ...suites.Spec) Description {
+	estimated := func(roundTrip time.Duration, specs ...api.Spec) Description {
 		d, err := describe(Config{Target: &target.Target{Kind: target.KindURL, Profile: p}}, "id", time.Now())
 		g.Expect(err).NotTo(HaveOccurred())
 		d.estimate(specs, roundTrip)
@@ -75,7 +76,7 @@ func TestEstimateOfBoundedRuns(t *testing.T) {
 
 	p.RateLimit = &profile.RateLimit{Key: "limited", Budget: 500, Requests: 10, Per: 30 * time.Second}
 	p.Pace.RequestsPerSecond = 2
-	list := suites.Spec{Operation: spec.ListLeadLists, Pairs: []spec.Pair{{Requirement: string(spec.Rate429), Operation: spec.ListLeadLists}}}
+	list := api.Spec{Operation: spec.ListLeadLists, Pairs: []spec.Pair{{Requirement: string(spec.Rate429), Operation: spec.ListLeadLists}}}
 	d := estimated(100*time.Millisecond, list)
 	g.Expect(d.Probes).To(Equal(500))
 	g.Expect(d.Time).To(Equal(250*time.Second+time.Minute), "the pace, and until requests are served again")
@@ -83,9 +84,9 @@ func TestEstimateOfBoundedRuns(t *testing.T) {
 		"about 6 min at 2 requests/s, longer if the target answers 429 or has long lists, or on a busy machine"))
 
 	p.RateLimit.Requests, p.RateLimit.Per = 20, time.Second
-	walk := suites.Spec{Operation: spec.ListLeadLists, Pairs: []spec.Pair{{Requirement: string(spec.PageWalkEnds), Operation: spec.ListLeadLists}}}
+	walk := api.Spec{Operation: spec.ListLeadLists, Pairs: []spec.Pair{{Requirement: string(spec.PageWalkEnds), Operation: spec.ListLeadLists}}}
 	p.Pace.RequestsPerSecond = 0
-	d = estimated(time.Millisecond, slices.Repeat([]suites.Spec{walk}, 16)...)
+	d = estimated(time.Millisecond, slices.Repeat([]api.Spec{walk}, 16)...)
 	g.Expect(d.Limited).To(Equal(20 * time.Second))
 	g.Expect(d.String()).To(ContainSubstring("(20 s if every key has the limit of the key limited)"))
 

@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 )
 
 // Environment is a target and what the specs need to judge it.
 type Environment struct {
-	*suites.Env
+	*api.Env
 	Target *target.Target
 }
 
 // FromEnvironment opens the target that OUTREACH_TARGET and
-// OUTREACH_TARGET_PROFILE name, for suites.Register: the embedded reference
+// OUTREACH_TARGET_PROFILE name, for suites.Tree.Register: the embedded reference
 // server, an address, image:NAME or dockerfile:PATH, just as the command line
 // does. The seed decides what is generated.
 func FromEnvironment(ctx context.Context, seed int64) (*Environment, error) {

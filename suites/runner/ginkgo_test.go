@@ -24,7 +24,9 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/selftest/faults"
+	"outreach.example/conformance/suites/tree"
 )
 
 // Without Ginkgo's report there are no results.
@@ -34,13 +36,13 @@ func TestResultsComeFromGinkgosReport(t *testing.T) {
 	env, err := NewEnv(Config{Target: subject, Seed: 1})
 	g.Expect(err).NotTo(HaveOccurred())
 	defer env.Client.Close()
-	outcome, err := suites.Run(t.Context(), env, suites.Plan{Selects: func(s suites.Spec) bool {
+	outcome, err := suites.Tree.Run(t.Context(), env, tree.Plan{Selects: func(s api.Spec) bool {
 		return slices.ContainsFunc(s.Pairs, func(p spec.Pair) bool { return strings.HasPrefix(p.Requirement, "AUTH-") })
 	}})
 	g.Expect(err).NotTo(HaveOccurred())
 
 	passed := func(report types.Report) int {
-		ledger, err := suites.Evidence(report, spec.Pairs())
+		ledger, err := tree.Evidence(report, spec.Pairs())
 		g.Expect(err).NotTo(HaveOccurred())
 		return reports.Count(ledger.Checks()).Pass
 	}
@@ -80,7 +82,7 @@ func TestChecksNameTheirSpecs_long(t *testing.T) {
 	g.Expect(seconds).To(BeNumerically(">", 0))
 
 	checks := []reports.Check{{Requirement: string(spec.LeadMoveLead), Operation: spec.MoveLead}}
-	g.Expect(suites.AddSpecs(checks, types.Report{})).To(Succeed())
+	g.Expect(tree.AddSpecs(checks, types.Report{})).To(Succeed())
 	g.Expect(checks[0].Specs).To(BeEmpty(), "there is no other source than Ginkgo's report")
 }
 
@@ -116,7 +118,7 @@ func TestRunAndGinkgoFailAlike_long(t *testing.T) {
 			g.Expect(bytes.Count(out, []byte("\n"))).To(BeNumerically("<", 100), "%s", out)
 
 			report := read(t, file)
-			ledger, err := suites.Evidence(report, spec.Pairs())
+			ledger, err := tree.Evidence(report, spec.Pairs())
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(failed(ledger.Checks())).To(ConsistOf(failed(results.Checks)))
 			var places []string
@@ -206,7 +208,7 @@ func TestWhatEndsGinkgoIsAnError(t *testing.T) {
 	g.Expect(os.Mkdir(gone, 0o700)).To(Succeed())
 	t.Chdir(gone)
 	g.Expect(os.Remove(gone)).To(Succeed())
-	_, err = suites.Run(t.Context(), env, suites.Plan{})
+	_, err = suites.Tree.Run(t.Context(), env, tree.Plan{})
 	g.Expect(err).To(MatchError(ContainSubstring("no working directory")))
 	g.Expect(os.Chdir(here)).To(Succeed())
 }
@@ -221,14 +223,14 @@ func TestSelectionSelectsTheSpecsOfItsPairs(t *testing.T) {
 		pairs, err := s.Pairs()
 		g.Expect(err).NotTo(HaveOccurred())
 		selects, some := s.Plan(pairs).Selects, 0
-		for _, one := range suites.Specs() {
+		for _, one := range suites.Tree.Specs() {
 			judges := slices.ContainsFunc(one.Pairs, func(p spec.Pair) bool { return slices.Contains(pairs, p) })
 			g.Expect(selects(one)).To(Equal(judges), "%+v: %s", s, one.Name())
 			if judges {
 				some++
 			}
 		}
-		g.Expect(some).To(And(BeNumerically(">", 0), BeNumerically("<", len(suites.Specs())/2)), "%+v", s)
+		g.Expect(some).To(And(BeNumerically(">", 0), BeNumerically("<", len(suites.Tree.Specs())/2)), "%+v", s)
 	}
 	g.Expect(Selection{}.Plan(spec.Pairs()).Selects).To(BeNil(), "everything")
 }

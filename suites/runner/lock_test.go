@@ -20,10 +20,12 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
+	"outreach.example/conformance/suites/tree"
 )
 
 // What another run uses is not assessed and not touched; what nobody else uses is.
-func environment(t *testing.T, subject *target.Target) *suites.Env {
+func environment(t *testing.T, subject *target.Target) *api.Env {
 	t.Helper()
 	env, err := NewEnv(Config{Target: subject, Seed: 1})
 	if err != nil {
@@ -67,7 +69,7 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 			waited.Add(1)
 			return func() { over.Add(1) }
 		}
-		outcome, err := suites.Run(t.Context(), env, suites.Judging(slices.Concat(shared, free)...))
+		outcome, err := suites.Tree.Run(t.Context(), env, tree.Judging(slices.Concat(shared, free)...))
 		if err != nil {
 			t.Fatal(err)
 		}

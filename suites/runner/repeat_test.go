@@ -41,7 +41,7 @@ func TestFailFast(t *testing.T) {
 	g.Expect(of(results, reports.Fail)).To(Equal([]string{contentType + " on " + spec.CreatePlacementTest}))
 	g.Expect(results.Troubles).To(BeEmpty())
 	g.Expect(results.Run.Interrupted).To(BeFalse())
-	g.Expect(results.Run.Specs).To(BeNumerically("<", len(suites.Specs())))
+	g.Expect(results.Run.Specs).To(BeNumerically("<", len(suites.Tree.Specs())))
 	notReached := 0
 	for _, c := range results.Checks {
 		if slices.Contains(c.Missing, reports.NotReached) {
@@ -114,7 +114,7 @@ func TestRepeatFailedNeedsAFailureThatIsKnown(t *testing.T) {
 	repeat, err := RepeatFailed("r.json", results)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(repeat.Pairs).To(Equal([]spec.Pair{{Requirement: contentType, Operation: spec.ListLeadLists}}))
-	g.Expect(Selection{Repeat: repeat}.Plan(repeat.Pairs).Specs()).NotTo(BeEmpty())
+	g.Expect(suites.Tree.Select(Selection{Repeat: repeat}.Plan(repeat.Pairs))).NotTo(BeEmpty())
 	results.Checks[1] = reports.Check{Requirement: "OF-ANOTHER-VERSION", Operation: spec.ListMembers, Outcome: reports.Fail}
 	_, err = RepeatFailed("r.json", results)
 	g.Expect(err).To(MatchError(ContainSubstring("this version has no check OF-ANOTHER-VERSION on workspace-members.list")))

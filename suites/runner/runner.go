@@ -25,6 +25,8 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
+	"outreach.example/conformance/suites/tree"
 )
 
 // Config says what to judge and how.
@@ -43,7 +45,7 @@ type Config struct {
 	// checks of state are assessed, although it keeps nothing.
 	StandIn bool
 
-	// OutcomesOnly is for results whose outcomes alone are used (suites.Env).
+	// OutcomesOnly is for results whose outcomes alone are used (api.Env).
 	OutcomesOnly bool
 
 	// FailFast ends the run at the first failure that no entry of the profile expects.
@@ -53,7 +55,7 @@ type Config struct {
 	Rules *judge.Rules
 	// Transport replaces the network; nil is the network.
 	Transport http.RoundTripper
-	Progress  suites.Progress
+	Progress  tree.Progress
 	// Interrupted gets the results so far if the run is interrupted, within 2 s, before
 	// Run waits for the rollback; may be nil.
 	Interrupted func(reports.Results)
@@ -65,7 +67,7 @@ type Config struct {
 	// Observe is called after every exchange, from many goroutines.
 	Observe func(client.Exchange)
 
-	maxListRows int // 0 for the default (suites.Env)
+	maxListRows int // 0 for the default (api.Env)
 
 	clock *clock // nil if nothing asks where the time goes
 }
@@ -78,14 +80,14 @@ func (c Config) waits(atMost time.Duration, format string, args ...any) {
 
 // NewEnv returns what the specs need to judge the target. The caller closes the env's
 // client.
-func NewEnv(config Config) (env *suites.Env, err error) {
+func NewEnv(config Config) (env *api.Env, err error) {
 	rules, p := config.Rules, config.Target.Profile
 	if rules == nil {
 		if rules, err = judge.NewRules(); err != nil {
 			return nil, err
 		}
 	}
-	env = &suites.Env{Profile: p, Rules: rules.Omitting(p.Omits...), Seed: config.Seed, Budget: p.Budget, OutcomesOnly: config.OutcomesOnly,
+	env = &api.Env{Profile: p, Rules: rules.Omitting(p.Omits...), Seed: config.Seed, Budget: p.Budget, OutcomesOnly: config.OutcomesOnly,
 		MaxListRows: config.maxListRows, SpecTimeout: p.Pace.SpecTimeout}
 	env.Client, err = config.Target.Client(client.Options{Seed: config.Seed, Transport: config.Transport,
 		Doing: func(a client.Activity, key string, n int) {
@@ -108,7 +110,7 @@ func NewEnv(config Config) (env *suites.Env, err error) {
 // Run judges the target. Its error means that nothing was judged: the caller's
 // input is wrong. Whatever goes wrong later is in the results.
 func Run(ctx context.Context, config Config) (reports.Results, error) {
-	if err := suites.Ready(); err != nil {
+	if err := tree.Ready(); err != nil {
 		return reports.Results{}, err
 	}
 	return execute(ctx, config, (*run).runSpecs)
@@ -146,15 +148,15 @@ func lacking(pairs []spec.Pair, input string) *judge.Ledger {
 type run struct {
 	Description
 	config Config
-	env    *suites.Env
+	env    *api.Env
 
 	ctx  context.Context // ends with the run, and when the watchdog gives the target up
 	dog  *watchdog
 	keys *keyCheck
 
 	ledger  *judge.Ledger
-	outcome suites.Outcome // of the specs; the zero value for an exploration
-	doubt   string         // what is wrong with the keys or the address; "" for nothing
+	outcome tree.Outcome // of the specs; the zero value for an exploration
+	doubt   string       // what is wrong with the keys or the address; "" for nothing
 }
 
 // execute does the work of a run, unless the target accepts no key at all, and returns its
@@ -218,7 +220,7 @@ func (r *run) runSpecs() error {
 		return fmt.Errorf("min_assessed is %d, but the selection has only %d checks: lower it (--min-assessed), or select more", least, len(r.Pairs))
 	}
 	plan := r.selection.Plan(r.Pairs)
-	r.estimate(plan.Specs(), r.keys.roundTrip)
+	r.estimate(suites.Tree.Select(plan), r.keys.roundTrip)
 	if r.RoundTrip > 0 { // the target answers
 		r.leaveOut(r.env.MeasureLists(r.ctx))
 	}
@@ -229,7 +231,7 @@ func (r *run) runSpecs() error {
 		plan.FailFast = r.failsUnexpectedly
 	}
 	plan.Progress = r.progress()
-	plan.Interrupted = func(o suites.Outcome) {
+	plan.Interrupted = func(o tree.Outcome) {
 		if r.config.Interrupted == nil || r.take(o) != nil {
 			return
 		}
@@ -237,7 +239,7 @@ func (r *run) runSpecs() error {
 			r.config.Interrupted(results)
 		}
 	}
-	outcome, err := suites.Run(r.ctx, r.env, plan)
+	outcome, err := suites.Tree.Run(r.ctx, r.env, plan)
 	if err != nil {
 		return err
 	}
@@ -245,7 +247,7 @@ func (r *run) runSpecs() error {
 }
 
 // take enters what came of the specs.
-func (r *run) take(o suites.Outcome) (err error) {
+func (r *run) take(o tree.Outcome) (err error) {
 	r.outcome = o
 	r.ledger, err = o.Ledger(r.Pairs)
 	return err
@@ -253,12 +255,12 @@ func (r *run) take(o suites.Outcome) (err error) {
 
 // progress returns the caller's progress, which also enters where the time goes and
 // announces the checks of the rate limit.
-func (r *run) progress() suites.Progress {
+func (r *run) progress() tree.Progress {
 	told, announce := r.config.Progress, sync.OnceFunc(func() {
 		r.config.waits(0, "exceeding the rate limit of the key %s, up to %s", r.limit.Key, printable.Counted(r.Probes, "request"))
 	})
-	bodies := func(n int, tell func(suites.Spec)) func(suites.Spec) {
-		return func(s suites.Spec) {
+	bodies := func(n int, tell func(api.Spec, int)) func(api.Spec, int) {
+		return func(s api.Spec, violations int) {
 			body := judging
 			if exceedsRateLimit(s) {
 				body = exceeding
@@ -268,7 +270,7 @@ func (r *run) progress() suites.Progress {
 				announce()
 			}
 			if tell != nil {
-				tell(s)
+				tell(s, violations)
 			}
 		}
 	}
@@ -301,7 +303,7 @@ func (r *run) results(interrupted bool) (reports.Results, error) {
 	}
 	results.Observations, results.Troubles = r.ledger.Observations(), r.ledger.Troubles()
 	results.Traffic, results.Requests, results.Run.Time = traffic(r.env), r.env.Requests(), r.config.clock.total()
-	if err := suites.AddSpecs(results.Checks, r.outcome.Report); err != nil {
+	if err := tree.AddSpecs(results.Checks, r.outcome.Report); err != nil {
 		return reports.Results{}, err
 	}
 	judge.Conclude(&results, judge.Waive(&results, r.profile.ExpectedFailures, results.Run.Started)...)
@@ -317,7 +319,7 @@ func (r *run) results(interrupted bool) (reports.Results, error) {
 	return reports.Shrink(results, reports.FitsWritten), nil
 }
 
-func traffic(env *suites.Env) reports.Traffic {
+func traffic(env *api.Env) reports.Traffic {
 	t := env.Client.Traffic()
 	statuses := map[string]int{}
 	for status, n := range t.Statuses {

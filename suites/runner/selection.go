@@ -11,7 +11,8 @@ import (
 	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
+	"outreach.example/conformance/suites/tree"
 )
 
 // Selection narrows a run. Its parts are patterns of package pattern; the empty
@@ -156,12 +157,12 @@ func (s Selection) Pairs() ([]spec.Pair, error) {
 // Plan returns the plan that runs the specs which judge any of the pairs. What only observes
 // is part of a run without filters. What saw an earlier failure is part of a run that repeats
 // it.
-func (s Selection) Plan(pairs []spec.Pair) suites.Plan {
+func (s Selection) Plan(pairs []spec.Pair) tree.Plan {
 	selected := among(pairs)
 	if len(pairs) == len(spec.Pairs()) {
-		return suites.Plan{}
+		return tree.Plan{}
 	}
-	return suites.Plan{Selects: func(one suites.Spec) bool {
+	return tree.Plan{Selects: func(one api.Spec) bool {
 		observes := len(one.Pairs) == 0 && s.Everything() && s.Operation(one.Operation)
 		return observes || slices.ContainsFunc(one.Pairs, selected) || s.Repeat != nil && s.Repeat.saw[one.Name()]
 	}}

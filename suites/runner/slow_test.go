@@ -15,7 +15,8 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
+	"outreach.example/conformance/suites/tree"
 )
 
 // after returns a transport to a target that is this far away.
@@ -67,7 +68,7 @@ func TestProfileBoundsTheTimeOfASpec(t *testing.T) {
 	results := judged(t, t.Context(), Config{
 		Target:    &target.Target{BaseURL: server.BaseURL, Kind: server.Kind, Profile: &slow},
 		Selection: Selection{Operations: []string{spec.ListPhoneNumbers}, Requirements: []string{string(spec.AuthHeaderMissing)}},
-		Progress:  suites.Progress{Begin: func(suites.Spec) { began.Store(true) }},
+		Progress:  tree.Progress{Begin: func(api.Spec, int) { began.Store(true) }},
 		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			if began.Load() {
 				<-r.Context().Done()

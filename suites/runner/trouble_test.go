@@ -22,6 +22,8 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
+	"outreach.example/conformance/suites/tree"
 )
 
 func TestInterruption(t *testing.T) {
@@ -43,8 +45,8 @@ func TestInterruption(t *testing.T) {
 	const after = 60
 	done := 0
 	journals := t.TempDir()
-	results := judged(t, ctx, Config{Target: server, Transport: transport, JournalDir: journals, Progress: suites.Progress{
-		Done: func(suites.Spec, int) {
+	results := judged(t, ctx, Config{Target: server, Transport: transport, JournalDir: journals, Progress: tree.Progress{
+		End: func(api.Spec, int) {
 			if done++; done == after {
 				cancel()
 				interrupted.Store(true)
@@ -58,7 +60,7 @@ func TestInterruption(t *testing.T) {
 	g.Expect(results.ExitCode()).To(Equal(130))
 	g.Expect(results.Troubles).To(BeEmpty())
 	g.Expect(results.Reasons).To(ConsistOf("the run was interrupted"))
-	g.Expect(results.Run.Specs).To(And(BeNumerically(">=", after), BeNumerically("<", len(suites.Specs()))))
+	g.Expect(results.Run.Specs).To(And(BeNumerically(">=", after), BeNumerically("<", len(suites.Tree.Specs()))))
 	g.Expect(of(results, reports.Pass)).NotTo(BeEmpty())
 	g.Expect(of(results, reports.NotAssessed)).NotTo(BeEmpty())
 	g.Expect(len(of(results, reports.Pass)) + len(of(results, reports.NotAssessed))).To(Equal(len(spec.Pairs())))

@@ -127,7 +127,7 @@ func TestWrongThingsAreChargedApart_long(t *testing.T) {
 	// Specs run at the same time, and those of other operations walk lists too:
 	// any of them may be the first to see what is wrong with one.
 	specs := map[string]bool{}
-	for _, s := range suites.Specs() {
+	for _, s := range suites.Tree.Specs() {
 		specs[s.Name()] = true
 	}
 	for _, s := range spoilers {

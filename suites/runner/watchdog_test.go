@@ -66,7 +66,7 @@ func TestTargetStalls(t *testing.T) {
 			g.Expect(results.Reasons[0]).To(And(HavePrefix("the target stopped responding: 5 requests in a row had no response within 250ms each"), ContainSubstring("pace.timeout")))
 			g.Expect(results.Troubles).To(ContainElement(reports.Trouble{Where: "target", What: results.Reasons[0]}))
 			g.Expect(results.Troubles).NotTo(ContainElement(HaveField("What", ContainSubstring("answered 0"))))
-			g.Expect(results.Run.Specs).To(BeNumerically("<", len(suites.Specs())/2))
+			g.Expect(results.Run.Specs).To(BeNumerically("<", len(suites.Tree.Specs())/2))
 			g.Expect(of(results, reports.Fail)).To(BeEmpty())
 			g.Expect(len(of(results, reports.NotAssessed))).To(BeNumerically(">", len(spec.Pairs())/4))
 			for _, c := range results.Checks {

@@ -9,8 +9,8 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/selftest/faults"
+	"outreach.example/conformance/suites/tree"
 )
 
 // Fate is what became of a defect.
@@ -61,7 +61,7 @@ func (o Options) try(ctx context.Context, rules *judge.Rules, d faults.Defect) (
 }
 
 func (o Options) tryOnce(ctx context.Context, source Source, rules *judge.Rules, d faults.Defect) (Kill, error) {
-	plan := suites.Judging(d.Breaks)
+	plan := tree.Judging(d.Breaks)
 	if o.Causes {
 		pairs, err := o.Selection.Pairs()
 		if err != nil {

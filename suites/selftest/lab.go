@@ -22,6 +22,7 @@ import (
 	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
+	"outreach.example/conformance/suites/tree"
 )
 
 // subject is a conforming target around which one fault is laid.
@@ -106,7 +107,7 @@ type judged struct {
 }
 
 // examine applies a fault to a fresh subject and judges it as planned.
-func examine(ctx context.Context, source Source, rules *judge.Rules, seed uint64, plan suites.Plan, apply func(*faults.Target) faults.Middleware) (judged, error) {
+func examine(ctx context.Context, source Source, rules *judge.Rules, seed uint64, plan tree.Plan, apply func(*faults.Target) faults.Middleware) (judged, error) {
 	s, err := source(ctx)
 	if err != nil {
 		return judged{}, err
@@ -126,15 +127,14 @@ func (s subject) with(apply func(*faults.Target) faults.Middleware, seed uint64)
 
 // judge has Ginkgo judge what is at the base address; a nil transport is the
 // network.
-func (s subject) judge(ctx context.Context, base string, transport http.RoundTripper, rules *judge.Rules, seed uint64, plan suites.Plan) (judged, error) {
+func (s subject) judge(ctx context.Context, base string, transport http.RoundTripper, rules *judge.Rules, seed uint64, plan tree.Plan) (judged, error) {
 	env, err := runner.NewEnv(runner.Config{Target: &target.Target{BaseURL: base, Profile: s.profile}, Seed: seed, Rules: rules, Transport: transport})
 	if err != nil {
 		return judged{}, err
 	}
 	defer env.Client.Close()
 	env.Budget = 0 // the profile's is for one run, and this is one of many
-	plan.Gather = true
-	outcome, err := suites.Run(ctx, env, plan)
+	outcome, err := suites.Tree.Run(ctx, env, plan)
 	if err != nil {
 		return judged{}, err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/selftest/faults"
+	"outreach.example/conformance/suites/tree"
 )
 
 // A case is forgotten when it has ended, although its context goes on: a self-test has
@@ -21,7 +21,7 @@ func TestEndedCaseIsForgotten(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	var subject weak.Pointer[faults.Target]
 	asked := 0
-	_, err = examine(t.Context(), Embedded(ShortLists), rules, 1, suites.Judging(spec.Pair{Requirement: string(spec.AuthHeaderMissing), Operation: spec.ListPlacementTests}),
+	_, err = examine(t.Context(), Embedded(ShortLists), rules, 1, tree.Judging(spec.Pair{Requirement: string(spec.AuthHeaderMissing), Operation: spec.ListPlacementTests}),
 		func(target *faults.Target) faults.Middleware {
 			subject = weak.Make(target)
 			return func(next faults.Handler) faults.Handler {

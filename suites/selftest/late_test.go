@@ -12,7 +12,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
 )
@@ -46,7 +46,7 @@ func TestLateTestsWithSlowResponses(t *testing.T) {
 				env, err := runner.NewEnv(runner.Config{Target: &target.Target{BaseURL: address, Profile: s.profile}, Seed: 1, Rules: rules,
 					Transport: slowRefusals{faults.RoundTripper(s.handler, ""), 2 * visibility}})
 				g.Expect(err).NotTo(HaveOccurred())
-				trial := suites.Try(t.Context(), env, "late", 1, func(api *suites.API) {
+				trial := api.Try(t.Context(), env, "late", 1, func(api *api.API) {
 					for _, operation := range []string{spec.GetPlacementTest, spec.DeletePlacementTest} { // finding out takes long
 						g.Expect(api.Serves(operation)).To(BeTrue())
 					}

@@ -10,9 +10,9 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
+	"outreach.example/conformance/suites/tree"
 )
 
 // legalCase is a target that conforms: with quirks at the same time, or with none.
@@ -119,7 +119,7 @@ func (l legalCase) try(ctx context.Context, source Source, rules *judge.Rules, s
 }
 
 // examineOnWire is examine over a loopback connection and the client's own transport.
-func examineOnWire(ctx context.Context, source Source, rules *judge.Rules, seed uint64, plan suites.Plan, apply func(*faults.Target) faults.Middleware) (judged, error) {
+func examineOnWire(ctx context.Context, source Source, rules *judge.Rules, seed uint64, plan tree.Plan, apply func(*faults.Target) faults.Middleware) (judged, error) {
 	s, err := source(ctx)
 	if err != nil {
 		return judged{}, err

@@ -15,9 +15,9 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
+	"outreach.example/conformance/suites/tree"
 )
 
 var (
@@ -88,7 +88,7 @@ func TestLateTestsAreServed(t *testing.T) {
 			quirks = append(quirks, quirkNamed(t, id))
 		}
 		pair := spec.Served.On(operation)
-		result, err := examine(t.Context(), Embedded(ShortLists), rules, 1, suites.Judging(pair), faults.Combine(quirks...).Apply)
+		result, err := examine(t.Context(), Embedded(ShortLists), rules, 1, tree.Judging(pair), faults.Combine(quirks...).Apply)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(result.checks[pair].Outcome).To(Equal(reports.Pass), "%s with %q: %+v", operation, ids, result.checks[pair])
 	}

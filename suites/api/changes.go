@@ -1,0 +1,253 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox"
+	"outreach.example/conformance/internal/visible"
+	"outreach.example/conformance/spec"
+)
+
+// What a spec changes on the target, and how it is rolled back: package sandbox
+// knows, and these methods ask it on behalf of a spec.
+
+// Change describes the call to the sandbox.
+func (api *API) Change(k Call) sandbox.Change {
+	return sandbox.Change{By: api.Spec.Name(), Operation: k.Operation, ID: k.ID, Body: k.Members(), Key: k.Key, Owner: k.owner,
+		Deletes: api.Spec.Operation == spec.DeletePlacementTest}
+}
+
+// Need ends the spec if the sandbox returned an error.
+func (api *API) Need(err error) {
+	var denied *sandbox.Denied
+	switch {
+	case errors.As(err, &denied):
+		api.NotAssessed("%s", denied.Input)
+	case err != nil:
+		api.Stop(Response{Exchange: client.Exchange{Err: err}})
+	}
+}
+
+// after registers the rollback of what the response changed.
+func (api *API) after(r Response, begun sandbox.Begun) {
+	created := ""
+	if r.Call.Operation.ID == spec.CreatePlacementTest {
+		created = r.ID()
+	}
+	if !r.Call.Allowed.Open() { // else the creation itself is the violation
+		begun.OnForeign(func(why string) { api.namesAnother(r, why) })
+	}
+	if r.Call.Operation.Unsafe() {
+		api.changesTo(r.Call.Operation.Resource).Add(1)
+	}
+	undo, err := api.Sandbox().After(api.Change(r.Call), begun, r.Exchange, created)
+	if undo != nil {
+		api.Afterwards(undo)
+	}
+	if err != nil {
+		api.Trouble(err.Error())
+	}
+}
+
+// namesAnother charges a response to a creation that names a test which is not the
+// run's own. The test with that id does not keep what was sent.
+func (api *API) namesAnother(r Response, why string) {
+	api.Violated(spec.StateCreate("name").On(spec.CreatePlacementTest),
+		Found(r, "/id", "the id of the test that was created", fmt.Sprintf("%s: %s", r.ID(), why)), "")
+}
+
+// showsOwn tells the sandbox which tests a response shows. A test that shows the run's mark
+// need not be read again before the run deletes it.
+func (api *API) showsOwn(r Response) {
+	if r.Call.Operation.Unsafe() || r.Call.Operation.Resource != "InboxPlacementTest" || !r.OK() {
+		return
+	}
+	for _, row := range r.PageRows() {
+		if id, ok := row.Value["id"].(string); ok {
+			api.Sandbox().Read(api.Change(r.Call), id, row.Value)
+		}
+	}
+}
+
+// made reports whether the run created the row, which it deletes again.
+func (api *API) made(id string) bool {
+	created, _ := api.Sandbox().Changed(id)
+	return !created.IsZero()
+}
+
+// ExpendableSubsequence returns a subsequence that the profile lets the run
+// delete and that still exists, or ends the spec.
+func (api *API) ExpendableSubsequence() string {
+	id, err := api.Sandbox().TakeSubsequence(api.Ctx, api.share(api.Spec), func() ([]paging.Row, error) {
+		return api.ReadAll(api.As(dataset.Main, spec.ListSubsequences)).Rows(), nil
+	})
+	api.Need(err)
+	return id
+}
+
+// Neighbours takes the next older and the next younger of the expendable subsequences that no
+// other spec takes, until the spec has ended.
+func (api *API) Neighbours(id string) []string {
+	beside := api.Sandbox().TakeNeighbours(id, api.share(api.Spec))
+	api.Afterwards(func(context.Context) { api.Sandbox().GiveBack(beside...) })
+	return beside
+}
+
+// Lock makes sure that no other run uses the rows that only one run can use, or
+// ends the spec.
+func (api *API) Lock() { api.Need(api.Sandbox().Lock(api.Ctx)) }
+
+// Alone runs the function while the run changes nothing else: a row that another change
+// removes must not count. Requests that change something wait for its end.
+func (api *API) Alone(work func()) {
+	api.changing.Lock()
+	api.isAlone = true
+	defer func() { api.isAlone = false; api.changing.Unlock() }()
+	work()
+}
+
+// beside lets a request that changes something run beside others, and not while a spec is
+// alone. The caller calls the function afterwards.
+func (e *Env) beside(ctx context.Context) (over func()) {
+	for !e.changing.TryRLock() {
+		if client.Sleep(ctx, time.Millisecond) != nil {
+			return func() {}
+		}
+	}
+	return e.changing.RUnlock
+}
+
+// The specification does not say how soon a change shows in another view. A spec
+// therefore looks again until the change shows, for as long as the profile allows
+// (visible_within), and judges what it saw last.
+
+// Eventually looks until the function sees the change, and observes how long that took. It
+// reports whether the change showed in time. Of the looks, only the last one is part of what a
+// trial tries.
+func (api *API) Eventually(view string, sees func() bool) bool {
+	began, before := time.Now(), api.noted()
+	looks := 0
+	showed := api.Look(func() bool {
+		looks++
+		api.forget(before)
+		return sees()
+	})
+	if showed {
+		api.Observe(spec.OpenPointVisibility, "%s: %s", view, delay(time.Since(began), looks == 1))
+	}
+	return showed
+}
+
+// MustShow is eventually for a change that must show before the spec goes on.
+func (api *API) MustShow(view string, sees func() bool) {
+	if !api.Eventually(view, sees) {
+		api.NotAssessed("a change that shows within %s: %s", api.Profile.Visibility(), view)
+	}
+}
+
+// Look looks until the function sees what it looks for, as long as a change may take to
+// show.
+func (api *API) Look(sees func() bool) (seen bool) {
+	err := visible.Within(api.Ctx, api.Profile.Visibility(), func(bool) (done bool, err error) {
+		seen = sees()
+		return seen, nil
+	})
+	if err != nil {
+		api.NotAssessed("%s", WhyCut(api.Ctx))
+	}
+	return seen
+}
+
+// delay renders how long a change took to show, roughly: two runs should say the same.
+func delay(took time.Duration, atOnce bool) string {
+	if atOnce {
+		return "at once"
+	}
+	for _, within := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second, 10 * time.Second} {
+		if took <= within {
+			return "within " + within.String()
+		}
+	}
+	return "within a minute"
+}
+
+// Find reads the test in which a creation was answered, until the target shows it.
+func (api *API) Find(made Response) Response {
+	get := api.getting(made).MayGet(http.StatusNotFound)
+	return api.Until("a created test in a get", get, func(r Response) bool { return IsMade(made, r) })
+}
+
+// getting returns a get of the test in which a creation was answered.
+func (api *API) getting(made Response) Call {
+	return api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
+}
+
+// Shown is find for a test that a spec works with. The spec ends if the target does
+// not find it. Other responses than 404 are for the spec to judge.
+func (api *API) Shown(made Response) Response {
+	if found := api.Find(made); found.Status == http.StatusNotFound && !api.probes {
+		api.MustDo(api.getting(made))
+	}
+	return made
+}
+
+// ListShowing reads the list until it shows the rows.
+func (api *API) ListShowing(list Call, ids ...string) (w Walk) {
+	if len(ids) == 0 {
+		return api.ReadAll(list)
+	}
+	api.Eventually("a created test in the list", func() bool {
+		w = api.ReadAll(list)
+		keys := w.Keys()
+		for _, id := range ids {
+			if keys[paging.FoldID(id)] == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	return w
+}
+
+// MustList is listShowing for rows that must show before the spec goes on.
+func (api *API) MustList(list Call, ids ...string) Walk {
+	w := api.ListShowing(list, ids...)
+	for _, id := range ids {
+		if w.Row(id) == nil {
+			api.NotAssessed("the created tests in %s", list.Operation.ID)
+		}
+	}
+	return w
+}
+
+// ListWithout reads the list until it no longer shows the row.
+func (api *API) ListWithout(list Call, ids ...string) (w Walk) {
+	api.Eventually("a deletion in the list", func() bool {
+		w = api.ReadAll(list)
+		shown := w.Keys()
+		return !slices.ContainsFunc(ids, func(id string) bool { return shown[paging.FoldID(id)] > 0 })
+	})
+	return w
+}
+
+// Until sends the call until a response fits.
+func (api *API) Until(view string, k Call, fits func(Response) bool) (r Response) {
+	api.Eventually(view, func() bool {
+		r = api.Do(k)
+		return fits(r)
+	})
+	return r
+}
+
+// UntilGone sends the call until the target answers that the resource does not exist.
+func (api *API) UntilGone(view string, k Call) Response {
+	return api.Until(view, k.MayGet(http.StatusNotFound), func(r Response) bool { return r.Status == http.StatusNotFound })
+}

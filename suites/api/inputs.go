@@ -1,0 +1,325 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/lookup"
+	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/spec"
+)
+
+// What a valid request needs comes from the profile or is made on the target. A
+// spec that lacks an input is not assessed, and says which.
+
+// Key returns the key of the role that may do everything.
+func (api *API) Key(role string) client.Key {
+	key, ok := api.Profile.FullKey(role)
+	if !ok {
+		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
+	}
+	return key.ForClient()
+}
+
+// Workspace returns what the profile says of the role's workspace.
+func (api *API) Workspace(role string) profile.Workspace { return api.Profile.Workspaces[role] }
+
+// first returns the first of the values of an entry of the role's workspace, or ends the
+// spec.
+func (api *API) first(values []string, role, entry, what string) string {
+	if len(values) == 0 {
+		api.NotAssessed("%s", lackedEntry(role, entry, what))
+	}
+	return values[0]
+}
+
+// lackedEntry names an entry that the profile lacks, and what it holds.
+func lackedEntry(role, entry, what string) string {
+	return fmt.Sprintf("the entry workspaces.%s.%s (%s)", role, entry, what)
+}
+
+// Parameter returns the name of a query parameter that the specification does
+// not show, or ends the spec.
+func (api *API) Parameter(operation, meaning string) string {
+	name, ok := api.Profile.Parameter(operation, meaning)
+	if !ok {
+		api.NotAssessed("the entry parameters.%s.%s", operation, meaning)
+	}
+	return name
+}
+
+// Operation returns the operation that the spec is about.
+func (api *API) Operation() spec.Operation { return spec.MustOperation(api.Spec.Operation) }
+
+// As returns a call of the operation by the role, without what the request needs. With
+// that, it is valid.
+func (api *API) As(role, operation string) Call {
+	op := spec.MustOperation(operation)
+	key, ok := api.Profile.KeyFor(role, op)
+	if !ok {
+		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
+	}
+	k := Call{Operation: op, Key: key.ForClient(), owner: api.Owner(role), Allowed: client.Only(http.StatusOK)}
+	// The rows of the limited workspace are not looked at before its limit is exceeded.
+	k.anyOwner = role == dataset.Limited || api.Attempt(func() { api.NeedOwner(role) }) != ""
+	return k
+}
+
+// Request returns a call of the spec's operation that is valid in every respect.
+// A call that deletes names a resource that may be deleted.
+func (api *API) Request() Call {
+	return api.RequestAs(AuthorizedRole(api.Operation()), api.Spec.Operation)
+}
+
+// RequestAs is Request for another role and operation.
+func (api *API) RequestAs(role, operation string) Call {
+	k := api.As(role, operation)
+	switch {
+	case operation == spec.MoveAccounts:
+		source, destination := api.SubWorkspaces(role)
+		return k.WithBody(Move(source, destination, source.Accounts[0]))
+	case operation == spec.CreatePlacementTest:
+		return k.WithBody(fixtures.PlacementTest(api.Rng, api.Word())).WithField("email_subject", "Placement check "+api.Word())
+	}
+	return api.Naming(k, func(n spec.Named) string {
+		switch {
+		case n.Kind == profile.PlacementTest && role == dataset.Main:
+			made := api.NewTest()
+			if !k.Operation.Unsafe() { // a deletion waits for its test anyway
+				api.Shown(made)
+			}
+			return made.ID()
+		case n.Kind == profile.Expendable && role == dataset.Main:
+			return api.ExpendableSubsequence()
+		}
+		return api.IDIn(role, k.Operation, n.Kind)
+	})
+}
+
+// Naming returns the call with the ids that it must name, and with the rest of its body.
+func (api *API) Naming(k Call, id func(spec.Named) string) Call {
+	for _, n := range k.Operation.Names {
+		if n.In == spec.InPath {
+			k = k.WithID(id(n))
+		} else {
+			k = k.WithField(n.Field, id(n))
+		}
+	}
+	if k.Operation.ID == spec.AddCampaignVariables {
+		k = k.WithField("variables", []string{"conformance"})
+	}
+	return k
+}
+
+// IDIn returns an id of the kind in the role's workspace: from the profile, or else from
+// the list that shows what the operation is about.
+func (api *API) IDIn(role string, op spec.Operation, kind string) string {
+	ids, entry, what := api.Workspace(role).Named(kind)
+	if list, ok := op.List(); entry == "" && ok {
+		return api.listedIn(role, list)
+	}
+	return api.first(ids, role, entry, what)
+}
+
+// listedIn returns the id of a row that the role's list shows. It asks once a run.
+func (api *API) listedIn(role string, list spec.Operation) string {
+	if role == dataset.Unpaid { // its lists are barred
+		return api.FreshID()
+	}
+	if id, known := api.listed.Load(role + " " + list.ID); known {
+		return id.(string)
+	}
+	for _, row := range api.MustDo(api.As(role, list.ID)).Rows() {
+		if id, _ := row["id"].(string); id != "" {
+			api.listed.Store(role+" "+list.ID, id)
+			return id
+		}
+	}
+	api.NotAssessed("a row of %s in the workspace %q", list.ID, role)
+	panic("unreachable")
+}
+
+// HarmlessRequest is Request, but what deletes or moves names something that
+// does not exist: for requests that must be refused before it is looked up.
+func (api *API) HarmlessRequest() Call {
+	return api.HarmlessRequestAs(AuthorizedRole(api.Operation()), api.Spec.Operation)
+}
+
+func (api *API) HarmlessRequestAs(role, operation string) Call {
+	op := spec.MustOperation(operation)
+	if len(op.Names) == 0 {
+		return api.RequestAs(role, operation)
+	}
+	k := api.Naming(api.As(role, operation), func(spec.Named) string { return api.FreshID() })
+	switch {
+	case op.HasPathID():
+		return notFound(k)
+	case operation == spec.MoveAccounts: // what becomes of unknown accounts is open
+		return k.WithField("emails", []string{api.Word() + "@example.com"}).MayBeRefused()
+	}
+	return k.MustBeRefused().Breaking(spec.NotFoundLead)
+}
+
+// notFound declares that the call names a resource that does not exist.
+func notFound(k Call) Call { return k.MustGet(http.StatusNotFound).Breaking(spec.NotFound) }
+
+// SubWorkspaces returns two workspaces of the role's admin workspace, the first
+// with accounts.
+func (api *API) SubWorkspaces(role string) (source, destination profile.Workspace) {
+	var subs []profile.Workspace
+	for _, name := range slices.Sorted(maps.Keys(api.Profile.Workspaces)) {
+		w := api.Profile.Workspaces[name]
+		if w.Admin != "" && (w.Admin == role || w.Admin == api.Owner(role)) {
+			subs = append(subs, w)
+		}
+	}
+	for _, id := range api.IDs {
+		if len(subs) < 2 && id.Entry == "admin" && api.sight(id, false) == lookup.Gone {
+			api.Lacks(id)
+		}
+	}
+	if len(subs) < 2 {
+		api.NotAssessed("two entries under workspaces whose admin is %q", role)
+	}
+	for i, sub := range subs {
+		if len(sub.Accounts) > 0 {
+			return sub, subs[(i+1)%len(subs)]
+		}
+	}
+	api.NotAssessed("the entry accounts of a workspace whose admin is %q", role)
+	panic("unreachable")
+}
+
+// Move returns the body of an account move.
+func Move(source, destination profile.Workspace, emails ...string) map[string]any {
+	return map[string]any{"emails": emails, "source_workspace_id": source.ID, "destination_workspace_id": destination.ID}
+}
+
+// FreshID returns a version 7 UUID that no server has issued.
+func (api *API) FreshID() string {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	var id uuid.UUID
+	for i := range id {
+		id[i] = byte(api.Rng.UintN(256))
+	}
+	// A time long before the service existed: nothing that exists bears it.
+	copy(id[:6], []byte{0x00, 0x80, 0, 0, 0, id[5]})
+	id[6] = id[6]&0x0f | 0x70
+	id[8] = id[8]&0x3f | 0x80
+	api.Sandbox().Adopt(id.String())
+	return id.String()
+}
+
+// Word returns a word that occurs nowhere else. It shows that the run drew it.
+func (api *API) Word() string {
+	api.Begin()
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	return owned.Word(api.Run, api.Rng.Uint64()^api.salt)
+}
+
+// UnknownToken is a token that no server has issued. It serves all runs of the process,
+// which remembers every token in order to redact it. It shares no part with words, since
+// no output shows a part of a token.
+var UnknownToken = "unknown-" + strings.ReplaceAll(uuid.NewString(), "-", "")
+
+// OptionalValue returns a valid value for an optional field. What only the
+// server can know to be valid (a tag's id, an item's shape) comes from the profile, or
+// from rows that the server shows.
+func (api *API) OptionalValue(field string) (any, bool) {
+	var inputs fixtures.Inputs
+	w := api.Workspace(dataset.Main)
+	switch {
+	case field == "campaign_id" && len(w.Campaigns) > 0:
+		inputs.CampaignID = w.Campaigns[0]
+	case field == "tags" && len(w.Tags) > 0:
+		inputs.TagIDs = w.Tags[:1]
+	case field == "recipients_labels" && len(w.RecipientsLabels) > 0:
+		return w.RecipientsLabels, true
+	case field == "automations" && len(w.Automations) > 0:
+		return w.Automations, true
+	case field == "tags":
+		tag, ok := api.shownValue(spec.ListTagMappings, "tag_id")
+		id, isText := tag.(string)
+		if !ok || !isText {
+			return nil, false
+		}
+		inputs.TagIDs = []string{id}
+	case field == "recipients_labels", field == "automations":
+		return api.shownValue(spec.ListPlacementTests, field)
+	}
+	values := fixtures.PlacementTestOptional()
+	i := slices.IndexFunc(values, func(f fixtures.OptionalField) bool { return f.Name == field })
+	return values[i].Value(inputs)
+}
+
+// LackedValue names what would give an optional field a value.
+func LackedValue(field string) string {
+	switch field {
+	case "campaign_id":
+		return lackedEntry(dataset.Main, "campaigns", "a campaign")
+	case "tags":
+		return lackedEntry(dataset.Main, field, "or a row of "+spec.ListTagMappings)
+	}
+	return lackedEntry(dataset.Main, field, "or an inbox placement test with "+field)
+}
+
+// shownValue returns the first value other than null and the empty array that a
+// list's rows show for a field. The specs share it. A list that is not implemented shows
+// none, but it ends a spec that judges the list too.
+func (api *API) shownValue(list, field string) (any, bool) {
+	if value, known := api.shownValues.Load(field); known {
+		return value, true
+	}
+	judged := slices.ContainsFunc(api.Spec.Pairs, func(p spec.Pair) bool { return p.Operation == list })
+	if !judged && (!api.Profile.Implements(list) || api.Service(list).Unserved != nil) {
+		return nil, false
+	}
+	for _, row := range api.Sample(api.As(dataset.Main, list)).Rows() {
+		value := row.Value[field]
+		if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
+			api.shownValues.Store(field, value)
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+// WithAllOptional adds every optional field for which there is a value. The test is automated:
+// a server may refuse the schedule of another one.
+func (api *API) WithAllOptional(k Call) Call {
+	k = k.WithField("type", 2)
+	for _, field := range spec.CreateOptional {
+		if value, ok := api.OptionalValue(field); ok {
+			k = k.WithField(field, value)
+		}
+	}
+	return k
+}
+
+// The ways to lack authorization. credentials.go has those that are almost valid.
+
+func WithoutHeader(k Call) []Call {
+	return UnauthorizedFor(spec.AuthHeaderMissing, k.WithoutAuthorization())
+}
+
+func WithUnknownKey(k Call) []Call {
+	return UnauthorizedFor(spec.AuthKeyUnknown, k.WithKey(client.Key{Name: "unknown", Token: UnknownToken}))
+}
+
+// UnauthorizedFor declares that the calls lack what the requirement is about.
+func UnauthorizedFor(id spec.ID, calls ...Call) []Call {
+	for i, k := range calls {
+		calls[i] = k.MustGet(http.StatusUnauthorized).Breaking(id)
+	}
+	return calls
+}

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+)
+
+// Generate returns a query of the list whose values come from the rows.
+func (api *API) Generate(list spec.Operation, rows []paging.Row) oracle.Query {
+	api.mu.Lock()
+	seed := api.Rng.Int()
+	api.mu.Unlock()
+	return oracle.List{Operation: list, Rows: rows}.Queries(api.Named(list.ID)).Example(seed)
+}
+
+// Named returns a function that reports whether a parameter of the list has a name.
+func (api *API) Named(list string) func(parameter string) bool {
+	return func(parameter string) bool {
+		_, ok := api.Profile.Parameter(list, parameter)
+		return ok
+	}
+}
+
+// Asked is a query with the walk that came of it.
+type Asked struct {
+	Query oracle.Query
+	Walk  Walk
+}
+
+// Ask sends the query page by page, with the key of the call.
+func (api *API) Ask(list Call, q oracle.Query) Asked {
+	w := Walk{List: api.FilteredBy(list, q.Parameters)}
+	w.Walk = paging.Run(api.Ctx, api.Fetch(w.List, &w.Responses), paging.Cycle(q.Sizes...), q.Pages)
+	return Asked{q, w}
+}
+
+// Compare compares the walk with what the list predicts.
+func (a Asked) Compare(l oracle.List) oracle.Comparison {
+	pages := make([]oracle.Page, len(a.Walk.Pages))
+	for i, page := range a.Walk.Pages {
+		pages[i] = oracle.Page{Page: page, Doubt: a.Walk.At(i).isDoubtful()}
+	}
+	return l.Compare(a.Query, pages, a.Walk.Complete())
+}
+
+// IsDoubtful reports whether a page of the walk broke a rule on shapes.
+func (w Walk) IsDoubtful() bool { return slices.ContainsFunc(w.Responses, Response.isDoubtful) }
+
+// isDoubtful reports whether the body broke a rule on shapes: its values may differ from
+// those of another view for that reason.
+func (r Response) isDoubtful() bool {
+	return slices.ContainsFunc(r.found.Findings, func(f judge.Finding) bool {
+		rule, _ := spec.FindRequirement(f.Pair.Requirement)
+		return strings.HasPrefix(f.Pointer, "/") && (rule.Group == spec.GroupShape || rule.ID == string(spec.MetaElsewhere))
+	})
+}
+
+// Finding returns the mismatch with the response that shows it.
+func (a Asked) Finding(m oracle.Mismatch) Finding {
+	return Found(a.Walk.At(m.Page), m.Pointer, m.Expected, m.Actual)
+}
+
+// FilteredBy adds parameters to the list's call, by their keys. A server may refuse those
+// that contradict each other.
+func (api *API) FilteredBy(list Call, query map[string]string) Call {
+	if oracle.Contradicts(list.Operation.ID, query) {
+		list = list.MayBeRefused()
+	}
+	for _, parameter := range slices.Sorted(maps.Keys(query)) {
+		list = list.WithQuery(api.Parameter(list.Operation.ID, parameter), query[parameter])
+	}
+	return list
+}
+
+// KnownFilter is filteredBy for parameters whose names may be unknown.
+func (api *API) KnownFilter(list Call, query map[string]string) (Call, bool) {
+	for parameter := range query {
+		if _, ok := api.Profile.Parameter(list.Operation.ID, parameter); !ok {
+			return Call{}, false
+		}
+	}
+	return api.FilteredBy(list, query), true
+}

@@ -1,0 +1,496 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+)
+
+// MaxLimit is the highest limit (section Limits).
+const MaxLimit = 100
+
+// PagesOf asks for pages of one size; 0 sends no limit. A size that follows from the number
+// of rows may be too high for a limit: the largest pages are read then.
+func PagesOf(size int) paging.Sizes { return paging.Fixed(min(size, MaxLimit)) }
+
+// Walk is a list read page by page, with the responses that it was made of. Rows have no
+// values if only their keys were read.
+type Walk struct {
+	paging.Walk
+	List      Call
+	sizes     paging.Sizes
+	Responses []Response
+}
+
+// At returns the response that showed the page, counted from 0.
+func (w Walk) At(page int) Response { return w.Responses[page] }
+
+// Last returns the last response.
+func (w Walk) Last() Response { return w.Responses[len(w.Responses)-1] }
+
+// ByKey returns the rows by their id, or by all they say if they show none.
+func (w Walk) ByKey() map[string]map[string]any {
+	rows := map[string]map[string]any{}
+	for _, row := range w.Rows() {
+		rows[row.Key] = row.Value
+	}
+	return rows
+}
+
+// Values returns the rows in the order in which they were shown.
+func (w Walk) Values() []map[string]any {
+	rows := w.Rows()
+	values := make([]map[string]any, len(rows))
+	for i, row := range rows {
+		values[i] = row.Value
+	}
+	return values
+}
+
+// Unread says what would have let the walk be read to its end; "" if it was.
+func (w Walk) Unread(maxPages int) string {
+	switch w.End {
+	case paging.Done:
+		return ""
+	case paging.Broken:
+		return w.Err.Error()
+	case paging.Capped:
+		return fmt.Sprintf("a list that ends within %d pages", maxPages)
+	default:
+		return fmt.Sprintf("walks that end (%s)", w.End)
+	}
+}
+
+// Walk reads a list page by page. A walk that would not end, or that repeats a row, breaks
+// a requirement on walks, whatever the spec makes of it.
+func (api *API) Walk(list Call, sizes paging.Sizes) Walk {
+	w := api.UnjudgedWalk(list, sizes)
+	api.ChargeEnd(w)
+	api.ChargeRepeats(w)
+	return w
+}
+
+// WalkKeys is Walk for a caller that needs only the keys of the rows.
+func (api *API) WalkKeys(list Call, sizes paging.Sizes) Walk {
+	return api.Walk(list.Keys(), sizes)
+}
+
+// UnjudgedWalk is Walk for a spec that judges by itself how the walk ends, and whether it
+// repeats a row.
+func (api *API) UnjudgedWalk(list Call, sizes paging.Sizes) Walk {
+	w := Walk{List: list, sizes: sizes}
+	w.Walk = paging.Run(api.Ctx, api.Fetch(list, &w.Responses), sizes, api.MostPages())
+	return w
+}
+
+// WalkWhile walks the list, and changes it after each page. It reads at most the given number
+// of pages.
+func (api *API) WalkWhile(list Call, sizes paging.Sizes, pages int, change func(page Response)) Walk {
+	w := Walk{List: list}
+	fetch := api.Fetch(list, &w.Responses)
+	w.Walk = paging.Run(api.Ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
+		page, err := fetch(ctx, cursor, limit)
+		if err == nil {
+			change(w.Last())
+		}
+		return page, err
+	}, sizes, pages)
+	return w
+}
+
+// ChargeEnd charges a walk that would not end.
+func (api *API) ChargeEnd(w Walk) {
+	api.chargeWalk(w, spec.PageWalkEnds, Ending(w, api.MostPages()))
+}
+
+// ChargeRepeats charges the rows of a whole walk that were shown before. Rows without an id
+// may be alike.
+func (api *API) ChargeRepeats(w Walk) {
+	if w.Complete() {
+		api.chargeWalk(w, spec.PageWalkOnce, RepeatedRows(w, func(row paging.Row) bool { return row.ByID }))
+	}
+}
+
+// chargeWalk charges what was found on a walk to the requirement on walks of the whole
+// list, or to that on filtered walks.
+func (api *API) chargeWalk(w Walk, id spec.ID, found Verdict) {
+	if w.isFiltered() {
+		id = spec.FilterWalk
+	}
+	for _, f := range found.Findings {
+		api.Violated(id.On(w.List.Operation.ID), f, "")
+	}
+	if found.More > 0 {
+		api.Evidence.ViolatedAgain(id.On(w.List.Operation.ID), found.More)
+	}
+}
+
+// isFiltered reports whether the list is read through a filter for which there is a
+// requirement on walks.
+func (w Walk) isFiltered() bool {
+	if !spec.Has(spec.FilterWalk.On(w.List.Operation.ID)) {
+		return false
+	}
+	for name := range w.List.Query {
+		if name != "limit" && name != "sort_order" {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadAll reads a list to its end in the largest pages. The spec ends if the
+// list cannot be read whole.
+func (api *API) ReadAll(list Call) Walk { return api.ReadAllIn(list, PagesOf(MaxLimit)) }
+
+// ReadAllIn is ReadAll in pages of other sizes.
+func (api *API) ReadAllIn(list Call, sizes paging.Sizes) Walk {
+	return api.Whole(api.Walk(list, sizes))
+}
+
+// Whole ends the spec if the walk was not read to its end.
+func (api *API) Whole(w Walk) Walk {
+	if lacks := w.Unread(api.MostPages()); lacks != "" {
+		api.NotAssessed("%s from %s", lacks, w.List.Operation.ID)
+	}
+	return w
+}
+
+// ReadRows reads a whole list, whether it is paged or not.
+func (api *API) ReadRows(list Call) Walk {
+	if list.Operation.Answer == spec.Page {
+		return api.ReadAll(list)
+	}
+	r := api.MustDo(list)
+	page := paging.Page{Rows: r.PageRows()}
+	return Walk{Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}, Responses: []Response{r}, List: list}
+}
+
+// Fetch is fetchAny for a list that may be read whole, or ends the spec. A search finds few rows.
+func (api *API) Fetch(list Call, responses *[]Response) paging.Fetch {
+	if lacks := api.TooLong[list.Operation.ID]; lacks != "" && list.Query["search"] == nil {
+		api.NotAssessed("%s", lacks)
+	}
+	return api.fetchAny(list, responses)
+}
+
+// fetchAny reads the page behind a cursor and keeps the response, so that a
+// violation can show the request. A response that is no page ends the walk with
+// the input that is missing.
+func (api *API) fetchAny(list Call, responses *[]Response) paging.Fetch {
+	api.CursorParameter(list.Operation)
+	rows, most := 0, 2*api.maxListRows() // the list may grow during the run
+	return func(_ context.Context, cursor string, limit int) (paging.Page, error) {
+		k := list
+		if limit > 0 {
+			k = k.WithQuery("limit", strconv.Itoa(limit))
+		}
+		if cursor != "" {
+			k = api.Behind(k, (*responses)[len(*responses)-1])
+		}
+		r := api.Do(k)
+		back := r.back
+		if back > 0 { // the walk goes on from there
+			r = *r.Again
+			limit, _ = strconv.Atoi(r.Call.Query.Get("limit"))
+			*responses = (*responses)[:len(*responses)-back]
+		}
+		*responses = append(*responses, r)
+		if lacks := r.Shortfall(); lacks != "" {
+			return paging.Page{}, errors.New(lacks) // the rules have charged it
+		}
+		if rows += len(r.PageRows()); rows > most {
+			return paging.Page{}, fmt.Errorf("a list of at most %d rows", most)
+		}
+		return paging.Page{Limit: limit, Rows: r.PageRows(), Cursor: r.Cursor(), Back: back}, nil
+	}
+}
+
+// CursorParameter returns the query parameter that takes the cursor, or ends the
+// spec.
+func (api *API) CursorParameter(op spec.Operation) string {
+	name, ok := api.Profile.CursorParameter(op)
+	if !ok {
+		api.NotAssessed("the entry parameters.%s.%s", op.ID, profile.ParamStartingAfter)
+	}
+	return name
+}
+
+// PointerIn returns the JSON pointer to an item of a page.
+func PointerIn(item int) string { return "/items/" + strconv.Itoa(item) }
+
+// Ending judges how the walk ended.
+func Ending(w Walk, maxPages int) Verdict {
+	switch w.End {
+	case paging.CursorRepeated:
+		return Verdict{Assessed: 1, Findings: []Finding{Found(w.Last(), "/next_starting_after", "a cursor that no earlier page had",
+			fmt.Sprintf("the cursor %q again, on page %d: it leads to pages that the walk has read", w.Last().Cursor(), len(w.Pages)))}}
+	case paging.NoNewRows:
+		return Verdict{Assessed: 1, Findings: []Finding{Found(w.Last(), "/items", "rows that were not shown yet",
+			fmt.Sprintf("no new row on the last pages up to page %d", len(w.Pages)))}}
+	case paging.Done:
+		return Verdict{Assessed: 1}
+	default:
+		return Verdict{Missing: w.Unread(maxPages)}
+	}
+}
+
+// RepeatedRows judges that the walk shows the rows that count once.
+func RepeatedRows(w Walk, counts func(paging.Row) bool) Verdict {
+	found := Verdict{Assessed: 1}
+	for _, repeat := range w.Repeats() {
+		at := repeat.Again
+		if !counts(w.Pages[at.Page].Rows[at.Item]) {
+			continue
+		}
+		found.Add(Found(w.At(at.Page), PointerIn(at.Item), "a row that was not shown yet",
+			fmt.Sprintf("the row %s again, which was %s", Shorten(at.Key), repeat.First)))
+	}
+	return found
+}
+
+// Shorten keeps what identifies a row short enough to read.
+func Shorten(key string) string {
+	const most = 80
+	if key = schemas.ShortenID(key); len(key) <= most {
+		return key
+	}
+	return strings.ToValidUTF8(key[:most], "") + "…"
+}
+
+func (api *API) Read(k Call) Walk {
+	w := Walk{List: k}
+	if k.Operation.Answer == spec.Page {
+		w.Walk = paging.Run(api.Ctx, api.Fetch(k, &w.Responses), PagesOf(MaxLimit), api.MostPages())
+		return w
+	}
+	r := api.Do(k)
+	w.Responses = []Response{r}
+	w.End = paging.Broken
+	if r.OK() {
+		w.Walk = paging.Walk{Pages: []paging.Page{{Rows: r.PageRows()}}, End: paging.Done}
+	}
+	return w
+}
+
+// MissingBetween returns the rows that a walk before and one after both show,
+// and the one between them does not.
+func (api *API) MissingBetween(before, between, after Walk) []paging.Row {
+	return api.MissingFrom([]Walk{before, between, after}, 1)
+}
+
+// MissingFrom returns the rows that the walk of that number leaves out, although walks
+// before and after it show them. A change of this run may show late in a view: a row that
+// the run created is missing only if the same walk leaves it out for as long as that may
+// take. A row that the run deleted is not missing.
+func (api *API) MissingFrom(walks []Walk, i int) []paging.Row {
+	missing := leftOut(walks, i)
+	var late []paging.Row // that may show late
+	missing = slices.DeleteFunc(missing, func(row paging.Row) bool {
+		created, deleted := api.changed(row)
+		if !deleted && !created.IsZero() {
+			late = append(late, row)
+		}
+		return deleted || !created.IsZero()
+	})
+	if len(late) == 0 {
+		return missing
+	}
+	api.Look(func() bool {
+		shown := api.UnjudgedWalk(walks[i].List.Keys(), walks[i].sizes).Keys()
+		late = slices.DeleteFunc(late, func(row paging.Row) bool {
+			_, deleted := api.changed(row)
+			return deleted || shown[row.Key] > 0
+		})
+		return len(late) == 0
+	})
+	return append(missing, late...)
+}
+
+// MissingWhile is missingBetween for a walk during which the list changed, which cannot be
+// repeated. young are rows that the run created so shortly before that they may show late.
+func (api *API) MissingWhile(before, during, after Walk) (missing, young []paging.Row) {
+	began := during.At(0).Sent
+	for _, row := range leftOut([]Walk{before, during, after}, 1) {
+		switch created, deleted := api.changed(row); {
+		case deleted:
+		case !created.IsZero() && began.Sub(created) < api.Profile.Visibility():
+			young = append(young, row)
+		default:
+			missing = append(missing, row)
+		}
+	}
+	return missing, young
+}
+
+// Settled returns the walk without rows that the run deleted, or created so shortly before
+// that other views may show them late.
+func (api *API) Settled(w Walk) Walk {
+	pages := make([]paging.Page, len(w.Pages))
+	for i, page := range w.Pages {
+		pages[i] = page
+		pages[i].Rows = slices.DeleteFunc(slices.Clone(page.Rows), func(row paging.Row) bool {
+			created, deleted := api.changed(row)
+			return deleted || !created.IsZero() && w.At(i).Sent.Sub(created) < api.Profile.Visibility()
+		})
+	}
+	w.Pages = pages
+	return w
+}
+
+// changed reports when the run created the row, zero if it did not, and whether it deleted
+// it or tried to. A row whose creation has no response yet is created now.
+func (api *API) changed(row paging.Row) (created time.Time, deleted bool) {
+	if api.Sandbox().BeingCreated(row) { // asked first: the response may come in between
+		return time.Now(), false
+	}
+	return api.Sandbox().Changed(row.Key)
+}
+
+// leftOut returns the rows that walks before and after the walk of that number show, and
+// that it does not.
+func leftOut(walks []Walk, i int) []paging.Row {
+	plain := make([]paging.Walk, len(walks))
+	for j, walk := range walks {
+		plain[j] = walk.Walk
+	}
+	return paging.Missing(plain, i)
+}
+
+// sharedRead is a list that was read whole for several specs. It belongs to none of them.
+type sharedRead struct {
+	mu      sync.Mutex
+	walk    Walk
+	changes int64 // to the list, before it was read
+}
+
+// Shared returns the list as the run read it last, whole. The run reads it again after a change
+// of its own. Others may have changed the list meanwhile, so a spec that finds a difference must
+// compare with reads of its own. The spec ends if the list cannot be read whole.
+func (api *API) Shared(list Call) Walk {
+	of, _ := api.reads.LoadOrStore(list.Key.Name+" "+list.Operation.ID, &sharedRead{})
+	read := of.(*sharedRead)
+	read.mu.Lock()
+	defer read.mu.Unlock()
+	changes := api.changesTo(list.Operation.Resource).Load()
+	if read.walk.Complete() && read.changes == changes {
+		return read.walk
+	}
+	reader := newAPI(api.Ctx, api.Env, Spec{Operation: list.Operation.ID, Title: "is read for several specs", Pairs: api.Spec.Pairs}, 0)
+	defer func() {
+		reader.chargeTheRest()
+		api.addOutside(reader)
+	}()
+	reader.kept = api.shared // specs may use the rows until the run ends
+	read.walk, read.changes = reader.ReadRows(list), changes
+	return read.walk
+}
+
+// changesTo counts the changes of the run to resources of the kind.
+func (e *Env) changesTo(resource string) *atomic.Int64 {
+	n, _ := e.changed.LoadOrStore(resource, &atomic.Int64{})
+	return n.(*atomic.Int64)
+}
+
+// Bounds of the lists that specs read whole. What exceeds them is left out before the first
+// spec: which specs run at the same time must not decide.
+const (
+	maxListRows  = 4000
+	maxListPages = 100      // of the largest size
+	maxLists     = 48 << 20 // bytes of memory of all rows together
+	largeLists   = 16 << 20 // bytes from which on fewSpecs run at the same time
+	fewSpecs     = 4
+	samplePages  = 10
+)
+
+var errLong = errors.New("the list is too long")
+
+func (e *Env) maxListRows() int { return cmp.Or(e.MaxListRows, maxListRows) }
+
+// MeasureLists reads the lists of the selected operations, and returns those that are too
+// long for specs that read them whole, with the input that these lack.
+func (e *Env) MeasureLists(ctx context.Context) map[string]string {
+	e.Begin()
+	key, ok := e.Profile.FullKey(dataset.Main)
+	if !ok {
+		return nil
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	sizes := map[string]int{}
+	e.TooLong = map[string]string{}
+	for _, op := range spec.Operations() {
+		parameter, named := e.Profile.CursorParameter(op)
+		if op.Answer != spec.Page || !named || !e.Profile.Implements(op.ID) ||
+			!slices.ContainsFunc(spec.Pairs(), func(p spec.Pair) bool { return p.Operation == op.ID && e.Judges(p) }) {
+			continue
+		}
+		all.Go(func() {
+			request := client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{}, Key: key.ForClient(),
+				Allowed: client.AnyRefusal(http.StatusOK, http.StatusNotImplemented)}
+			size, w := measured(ctx, paging.List(e.Send, request, parameter), e.maxListRows())
+			e.Spent(len(w.Pages))
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case errors.Is(w.Err, errLong), w.End == paging.Capped:
+				e.TooLong[op.ID] = fmt.Sprintf("a list of at most %d rows and %d pages from %s", e.maxListRows(), maxListPages, op.ID)
+			default:
+				sizes[op.ID] = size
+			}
+		})
+	}
+	all.Wait()
+	used := 0
+	for _, id := range slices.SortedFunc(maps.Keys(sizes), func(a, b string) int { return cmp.Or(cmp.Compare(sizes[a], sizes[b]), cmp.Compare(a, b)) }) {
+		if used += sizes[id]; used > maxLists {
+			e.TooLong[id] = fmt.Sprintf("lists whose rows take at most %d MiB of memory together, %s among them", maxLists>>20, id)
+		}
+	}
+	e.large = used > largeLists
+	return e.TooLong
+}
+
+// measured walks the list, until it shows too many rows, and returns how much memory they take.
+func measured(ctx context.Context, fetch paging.Fetch, most int) (size int, w paging.Walk) {
+	rows := 0
+	w = paging.Run(ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
+		page, err := fetch(ctx, cursor, limit)
+		for i := range page.Rows {
+			size += schemas.Memory(page.Rows[i].Value)
+			page.Rows[i].Value = nil
+		}
+		if rows += len(page.Rows); rows > most {
+			return page, errLong
+		}
+		return page, err
+	}, PagesOf(MaxLimit), maxListPages)
+	return size, w
+}
+
+// Sample is Walk in the largest pages, but reads only the first ones of a list that is too long.
+func (api *API) Sample(list Call) Walk {
+	if api.TooLong[list.Operation.ID] == "" {
+		return api.Walk(list, PagesOf(MaxLimit))
+	}
+	w := Walk{List: list}
+	w.Walk = paging.Run(api.Ctx, api.fetchAny(list, &w.Responses), PagesOf(MaxLimit), samplePages)
+	return w
+}
