@@ -142,7 +142,7 @@ func removeRow(api *API) changing {
 		for i := range calls {
 			calls[i] = api.RequestAs(dataset.Main, spec.CreatePlacementTest)
 		}
-		for _, made := range api.MustDoAll(calls...) {
+		for _, made := range api.DoAll(calls...) {
 			ids = append(ids, made.ID())
 		}
 		return ids
@@ -180,7 +180,7 @@ func removing(api *API, operation string, ids ...string) changing {
 			}
 		}
 		if len(gone) > 0 {
-			api.MustDoAll(removals...)
+			api.DoAll(removals...)
 			api.MustShow("a deletion in the list", func() bool {
 				page := api.Do(seen.Call)
 				return page.Again != nil || page.OK() && !slices.ContainsFunc(page.PageRows(), func(row paging.Row) bool { return gone[row.Key] })

@@ -36,7 +36,7 @@ func withKeyElsewhere(k Call) []Call {
 		inHeaders = inHeaders.WithHeader(name, "Bearer "+token)
 	}
 	cookie := "access_token=" + token + "; api_key=" + token + "; session=" + token + "; token=" + token
-	return []Call{inQuery.MustBeRefused(), inHeaders.WithHeader("Cookie", cookie+"; Authorization=Bearer "+token).MustBeRefused()}
+	return []Call{inQuery.MustBeRefused(spec.AuthHeaderMissing), inHeaders.WithHeader("Cookie", cookie+"; Authorization=Bearer "+token).MustBeRefused(spec.AuthHeaderMissing)}
 }
 
 // Forms of a header with a valid key that is not valid itself. KEY stands for the key, OTHER
@@ -184,12 +184,12 @@ func besides(api *API, op spec.Operation) []func(Call) Call {
 func inTurn(calls []Call, changes []func(Call) Call) []Call {
 	all := slices.Clone(calls[:1])
 	if calls[0].Operation.HasPathID() { // alone: the response may be that to an unknown path
-		all = append(all, calls[0].WithID(malformedID).MustBeRefused().MayGet(http.StatusNotImplemented))
+		all = append(all, calls[0].WithID(malformedID).MustBeRefused(calls[0].Breaks).MayGet(http.StatusNotImplemented))
 	}
 	for i := 1; i < max(len(calls), len(changes)+1); i++ {
 		k := calls[i%len(calls)]
 		if len(changes) > 0 {
-			k = changes[(i-1)%len(changes)](k).MustBeRefused()
+			k = changes[(i-1)%len(changes)](k).MustBeRefused(k.Breaks)
 		}
 		all = append(all, k)
 	}

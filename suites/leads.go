@@ -23,7 +23,7 @@ func leads() {
 			all := make([]Response, len(leads))
 			move := func(from, to int) {
 				for i := from; i < to; i++ {
-					all[i] = api.MustDo(request.WithField("id", leads[i]))
+					all[i] = api.Do(request.WithField("id", leads[i]))
 				}
 			}
 			half := len(leads) - len(leads)/2
@@ -46,7 +46,7 @@ func leads() {
 			}
 			move := func(lead string) {
 				for _, subsequence := range to {
-					moved := api.MustDo(request.WithField("id", lead).WithField("subsequence_id", subsequence))
+					moved := api.Do(request.WithField("id", lead).WithField("subsequence_id", subsequence))
 					api.Expect(moved).To(HaveMember("subsequence_id", EqualID(subsequence)))
 				}
 			}

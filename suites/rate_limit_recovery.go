@@ -209,7 +209,7 @@ func limitedCreation(api *API, _ bool) Call { return limitedRequest(api, spec.Cr
 func limitedDeletion(api *API, _ bool) Call {
 	create := limitedRequest(api, spec.CreatePlacementTest)
 	create.NoRetry = false
-	id := api.MustDo(create).ID()
+	id := api.Do(create).ID()
 	get := limitedCall(api, spec.GetPlacementTest).WithID(id)
 	found := api.Until("a created test in a get", get, Response.OK) // else the deletion would ask, and wait for the limit
 	if !found.OK() {

@@ -129,12 +129,12 @@ func timeIn(value any) (time.Time, bool) {
 func expectMetadata(api *API, withMetadata string, fits types.GomegaMatcher) {
 	create := func() Call { return api.RequestAs(dataset.Main, spec.CreatePlacementTest) }
 	for _, k := range []Call{create(), api.WithAllOptional(create())} {
-		made := api.Shown(api.MustDo(k))
+		made := api.Shown(api.Do(k))
 		get := api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
 		if withMetadata != "" {
 			get = get.WithQuery("with_metadata", withMetadata)
 		}
-		shown := api.MustDo(get)
+		shown := api.Do(get)
 		if !IsMade(made, shown) {
 			api.NotAssessed("a get that shows the test that was created")
 		}
@@ -146,7 +146,7 @@ func expectMetadata(api *API, withMetadata string, fits types.GomegaMatcher) {
 // metadata.
 func getEveryKind(api *API) {
 	get := api.As(dataset.Main, spec.GetPlacementTest)
-	list := api.MustDo(api.As(dataset.Main, spec.ListPlacementTests).WithQuery("limit", "50"))
+	list := api.Do(api.As(dataset.Main, spec.ListPlacementTests).WithQuery("limit", "50"))
 	var calls []Call
 	for _, row := range list.Rows() {
 		if id, ok := row["id"].(string); ok {
@@ -154,6 +154,6 @@ func getEveryKind(api *API) {
 		}
 	}
 	api.DoAll(calls...)
-	made := api.Shown(api.MustDo(api.WithAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))))
+	made := api.Shown(api.Do(api.WithAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))))
 	api.Do(get.WithID(made.ID()).WithQuery("with_metadata", "true"))
 }

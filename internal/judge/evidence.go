@@ -50,9 +50,6 @@ func (l *Ledger) Add(other *Ledger) {
 		e.count += from.count
 		e.examples.merge(from.examples)
 		e.troubled, e.lost = e.troubled || from.troubled, e.lost || from.lost
-		for of, n := range from.followed {
-			e.follow(of, n)
-		}
 	}
 	for operation, statuses := range other.answered {
 		for status := range statuses {
@@ -85,7 +82,6 @@ type wireEntry struct {
 	Count       int            `json:"count,omitempty"`
 	Troubled    bool           `json:"troubled,omitempty"`
 	Lost        bool           `json:"lost,omitempty"`
-	Followed    map[string]int `json:"followed,omitempty"` // by pair
 }
 
 // MarshalJSON writes the evidence.
@@ -95,11 +91,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 	defer l.mu.Unlock()
 	wire := wireEvidence{Pairs: map[string]wireEntry{}, Answered: map[string][]int{}, Observed: observed, Troubles: l.troubles}
 	for p, e := range l.entries {
-		followed := make(map[string]int, len(e.followed))
-		for of, n := range e.followed {
-			followed[wirePair(of)] = n
-		}
-		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.examples.shown, e.examples.seen, e.count, e.troubled, e.lost, followed}
+		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.examples.shown, e.examples.seen, e.count, e.troubled, e.lost}
 	}
 	for operation, statuses := range l.answered {
 		wire.Answered[operation] = slices.Sorted(maps.Keys(statuses))
@@ -123,13 +115,6 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 		}
 		l.entries[p] = &entry{assessments: e.Assessments, refusals: e.Refusals, missing: e.Missing, count: e.Count, troubled: e.Troubled, lost: e.Lost}
 		l.entries[p].examples.merge(examples{e.Examples, e.Kinds})
-		for name, n := range e.Followed {
-			of, err := pairOf(name)
-			if err != nil {
-				return err
-			}
-			l.entries[p].follow(of, n)
-		}
 		l.total += e.Count
 	}
 	for operation, statuses := range wire.Answered {

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,8 +50,7 @@ type entry struct {
 	examples    examples
 	count       int
 	troubled    bool
-	lost        bool              // what the profile names does not exist
-	followed    map[spec.Pair]int // violations of other pairs that follow from one of this pair
+	lost        bool // what the profile names does not exist
 }
 
 type observation struct{ openPoint, operation, value string }
@@ -217,35 +215,12 @@ func (l *Ledger) ViolatedAgain(p spec.Pair, n int) {
 	}
 }
 
-// Followed records a violation of a pair that follows from a violation of another,
-// the cause: the server accepted what it should have refused, and shows it. It is
-// counted with the cause only.
-func (l *Ledger) Followed(cause, p spec.Pair) {
-	mustKnow(p)
+// Known reports whether there is any evidence on the pair.
+func (l *Ledger) Known(p spec.Pair) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.at(cause); e != nil {
-		e.follow(p, 1)
-	}
-}
-
-func (e *entry) follow(p spec.Pair, n int) {
-	if e.followed == nil {
-		e.followed = map[spec.Pair]int{}
-	}
-	e.followed[p] += n
-}
-
-// consequences returns what followed from the violations, by name.
-func (e *entry) consequences() []reports.Consequence {
-	var all []reports.Consequence
-	for p, n := range e.followed {
-		all = append(all, reports.Consequence{Requirement: p.Requirement, Operation: p.Operation, Count: n})
-	}
-	slices.SortFunc(all, func(a, b reports.Consequence) int {
-		return cmp.Or(cmp.Compare(a.Requirement, b.Requirement), cmp.Compare(a.Operation, b.Operation))
-	})
-	return all
+	e := l.entries[p]
+	return e != nil && (e.assessments+e.count+len(e.refusals)+len(e.missing) > 0 || e.troubled)
 }
 
 // Missing records that the pair could not be checked because an input is missing.
@@ -361,9 +336,6 @@ func (l *Ledger) check(p spec.Pair, e *entry) reports.Check {
 		Group: string(r.Group), Level: string(r.Level),
 		Outcome: e.outcome(assessments), Assessments: assessments,
 		Violations: e.examples.violations(), ViolationCount: e.count,
-	}
-	if check.Outcome == reports.Fail {
-		check.Consequences = e.consequences()
 	}
 	if check.Outcome == reports.NotAssessed {
 		check.Missing = slices.Concat(e.missing, missing)

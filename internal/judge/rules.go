@@ -127,6 +127,9 @@ func (r *Rules) Check(asked Request, ex client.Exchange) Result {
 	case ex.Status == http.StatusOK:
 		s.see("SERVED")
 		r.accepted(s, asked, ex)
+		if asked.Allowed.Declared() && !asked.Allowed.Status(http.StatusOK) { // that it is served is the violation
+			s.dropBody()
+		}
 	case spec.ErrorText[ex.Status] != "" && !asked.Allowed.Open(), ex.Status == http.StatusTooManyRequests:
 		r.refused(s, ex)
 	}
@@ -153,6 +156,15 @@ func (s *examiner) status(asked Request, ex client.Exchange) {
 	if !allowed.Status(ex.Status) {
 		s.find(string(spec.StatusAllowed), "status", allowed.String(), DescribeStatus(ex))
 	}
+}
+
+// dropBody forgets what the body of a response shows that should not be there.
+func (s *examiner) dropBody() {
+	s.Findings = slices.DeleteFunc(s.Findings, func(f Finding) bool { return f.Pointer != "status" })
+	s.Seen = slices.DeleteFunc(s.Seen, func(seen Seen) bool {
+		return !slices.Contains([]spec.ID{spec.Served, spec.Status200, spec.StatusAllowed}, spec.ID(seen.Pair.Requirement))
+	})
+	s.More, s.Unread = nil, nil
 }
 
 func (r *Rules) accepted(s *examiner, asked Request, ex client.Exchange) {

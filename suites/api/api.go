@@ -39,19 +39,15 @@ type API struct {
 	Evidence *judge.Ledger // what this spec found out
 	kept     *keeper       // what it keeps of responses
 
-	mu             sync.Mutex
-	said           map[spec.Pair]bool // pairs on which the spec itself has said something
-	Failures       []Failure          // violations of the declared requirements, and trouble
-	surprises      []surprise         // statuses that the calls do not allow
-	judgedStatuses map[statusOf]bool  // those that the spec has judged by itself
-	consequences   []consequence      // of a violation that the spec may find
-	undo           []sandbox.Undo
-	changes        []client.Step      // what it asked the target to change, in order
-	reported       func(Failure)      // receives each failure at once; may be nil
-	others         func()             // runs the other specs that use the same thing; nil if nothing does
-	trial          *Trial             // of a body outside of the tree; nil for a spec
-	node           ginkgo.SpecContext // of the Ginkgo node that runs the body itself; nil for none
-	steps          []string           // that the body has named before its node
+	mu       sync.Mutex
+	Failures []Failure // violations of the declared requirements, and trouble
+	undo     []sandbox.Undo
+	changes  []client.Step      // what it asked the target to change, in order
+	reported func(Failure)      // receives each failure at once; may be nil
+	others   func()             // runs the other specs that use the same thing; nil if nothing does
+	trial    *Trial             // of a body outside of the tree; nil for a spec
+	node     ginkgo.SpecContext // of the Ginkgo node that runs the body itself; nil for none
+	steps    []string           // that the body has named before its node
 }
 
 // Failure is one reason for the spec's Ginkgo node to fail.
@@ -92,27 +88,24 @@ func (api *API) NotAssessed(format string, args ...any) {
 	panic(skipSpec{input: fmt.Sprintf(format, args...)})
 }
 
-// Do sends the call and lets the rules see the response. Any status may come back: one
-// that the call does not allow breaks a requirement, whatever the spec makes of it. The
-// spec ends if no response comes.
+// Do sends the call and lets the rules see the response. A status that the call does not allow
+// breaks the requirement that the call names. The spec ends if no response comes, and if a valid
+// call that names no requirement is not served.
 func (api *API) Do(k Call) Response { return api.DoAll(k)[0] }
 
-// MustDo is Do for a call without whose 200 the spec cannot go on.
-func (api *API) MustDo(k Call) Response { return api.MustDoAll(k)[0] }
-
-// MustDoAll is MustDo for several calls at the same time.
-func (api *API) MustDoAll(calls ...Call) []Response {
-	all := api.DoAll(calls...)
+// DoAll is Do for several calls at the same time.
+func (api *API) DoAll(calls ...Call) []Response {
+	all := api.send(calls)
 	for _, r := range all {
-		if lacks := r.Shortfall(); lacks != "" {
+		if lacks := r.Shortfall(); lacks != "" && r.Call.Allowed.Valid() && r.Call.Breaks == "" {
 			api.NotAssessed("%s from %s", lacks, r.Call.Operation.ID)
 		}
 	}
 	return all
 }
 
-// DoAll is Do for several calls at the same time.
-func (api *API) DoAll(calls ...Call) []Response {
+// send is DoAll for calls whose responses the caller can do without.
+func (api *API) send(calls []Call) []Response {
 	calls, renamable := api.allowRefusedNames(calls)
 	requests := make([]client.Request, len(calls))
 	begun := make([]sandbox.Begun, len(calls))
@@ -137,6 +130,8 @@ func (api *API) DoAll(calls ...Call) []Response {
 			ask = api.askBehind
 		case k.Operation.ID == spec.DeletePlacementTest || k.Operation.ID == spec.GetPlacementTest:
 			ask = api.askOnceKnown
+		case k.Operation.ID == spec.CreatePlacementTest:
+			ask = api.askNaming
 		}
 		work[i] = func() { responses[i] = api.onFreshConnection(k, ask(k, requests[i])) }
 	}
@@ -164,13 +159,13 @@ func (api *API) DoAll(calls ...Call) []Response {
 		api.NotAssessed("%s", keepsNoMore())
 	}
 	for i, k := range calls {
-		if k.Operation.ID == spec.CreatePlacementTest && (k.Allowed.Valid() || responses[i].OK() && k.Allowed.Status(http.StatusOK)) {
+		if k.Operation.ID == spec.CreatePlacementTest && k.Allowed.Status(http.StatusOK) && responses[i].OK() {
 			api.needKept(responses[i])
 		}
 	}
 	for i, k := range renamable {
 		if RefusesRepetition(responses[i].Status) {
-			responses[i] = api.Do(k.WithField("name", api.Word()))
+			responses[i] = api.send([]Call{k.WithField("name", api.Word())})[0]
 		}
 	}
 	return responses
@@ -236,9 +231,21 @@ func (api *API) Record(r Response) {
 	if r.Call.Allowed.Declared() {
 		api.hasVerdict(r.Exchange)
 	}
+	broken := r.broken.Requirement != ""
+	switch named := api.namedBy(r.Call); {
+	case broken:
+		api.Evidence.Assessed(r.broken, 1)
+	case named.Requirement == "" || !r.Call.certain(r.Status): // the response shows nothing
+	case r.Status/100 == 4:
+		api.Evidence.Refused(named, r.Status)
+	case r.OK():
+		api.Evidence.Assessed(named, 1)
+	default:
+		api.Evidence.Missing(named, r.Shortfall())
+	}
 	for _, seen := range r.found.Seen {
 		switch {
-		case isStatus(seen.Pair.Requirement) && r.surprises(): // the spec may judge it
+		case (broken || r.Call.probe) && isStatus(seen.Pair.Requirement):
 		case seen.Pair.Requirement == string(spec.StatusAllowed) && r.Status/100 == 4:
 			if !api.probes { // a refusal proves nothing if valid requests are refused alike
 				api.Evidence.Refused(seen.Pair, r.Status)
@@ -250,17 +257,13 @@ func (api *API) Record(r Response) {
 	for _, p := range r.found.Unread {
 		api.Evidence.Missing(p, schemas.MissingNumber)
 	}
-	for i, f := range r.found.Findings {
-		finding, cause := Found(r, f.Pointer, f.Expected, f.Actual), r.causes[i]
-		switch {
-		case isStatus(f.Pair.Requirement):
-			api.surprised(r, f.Pair, finding)
-		case cause.ifViolated:
-			api.suspected(consequence{cause.pair, f.Pair, finding})
-		case cause.follows:
-			api.Evidence.Followed(cause.pair, f.Pair)
-		default:
-			api.Violated(f.Pair, finding, "")
+	for _, f := range r.found.Findings {
+		p := f.Pair
+		if isStatus(p.Requirement) {
+			p = r.broken
+		}
+		if p.Requirement != "" {
+			api.Violated(p, Found(r, f.Pointer, f.Expected, f.Actual), "")
 		}
 	}
 	for p, n := range r.found.More {

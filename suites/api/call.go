@@ -35,9 +35,10 @@ type Call struct {
 	NoRetry       bool
 	Provoked      bool // a 429 is expected: the key has been driven to its limit
 	Allowed       client.Allowed
-	breaks        spec.ID // the requirement that any other response breaks; "" for that of the rules
+	Breaks        spec.ID // the requirement that any other response breaks; "" for that of the rules
 	keysOnly      bool    // the response keeps only the keys of its rows
 	Brief         bool    // the response keeps no rows
+	probe         bool    // it asks whether the operation is served; other calls judge its status
 	from          *Call   // whose page gave the cursor; nil for none
 }
 
@@ -130,9 +131,9 @@ func (k Call) Members() map[string]any {
 // What the specification allows as the response. A call is valid until it says otherwise:
 // only a 200 is right.
 
-// MustGet declares that only the status is right.
-func (k Call) MustGet(status int) Call {
-	k.Allowed, k.breaks = client.Only(status), ""
+// MustGet declares that only the status is right. Any other breaks the requirement.
+func (k Call) MustGet(status int, breaks spec.ID) Call {
+	k.Allowed, k.Breaks = client.Only(status), breaks
 	return k
 }
 
@@ -140,20 +141,27 @@ func (k Call) MustGet(status int) Call {
 func (k Call) MayGet(statuses ...int) Call { k.Allowed = k.Allowed.Or(statuses...); return k }
 
 // MustBeRefused declares a request that is invalid, lacks permission or names a row of
-// another workspace: the specification shows neither status nor body of its refusal.
-func (k Call) MustBeRefused() Call {
-	k.Allowed, k.breaks = client.AnyRefusal(), ""
+// another workspace: the specification shows neither status nor body of its refusal. Any other
+// response breaks the requirement.
+func (k Call) MustBeRefused(breaks spec.ID) Call {
+	k.Allowed, k.Breaks = client.AnyRefusal(), breaks
 	return k
 }
 
 // MayBeRefused declares a request that a server may serve or refuse.
 func (k Call) MayBeRefused() Call {
-	k.Allowed, k.breaks = client.AnyRefusal(http.StatusOK), ""
+	k.Allowed, k.Breaks = client.AnyRefusal(http.StatusOK), ""
 	return k
 }
 
+// certain reports whether the status is the only right one, or a refusal where nothing else
+// is right. Then the response puts the requirement that the call names to the test.
+func (k Call) certain(status int) bool {
+	return k.Allowed == client.Only(status) || k.Allowed == client.AnyRefusal() && status != http.StatusTooManyRequests
+}
+
 // Breaking names the requirement that a response with any other status breaks.
-func (k Call) Breaking(id spec.ID) Call { k.breaks = id; return k }
+func (k Call) Breaking(id spec.ID) Call { k.Breaks = id; return k }
 
 func (k Call) Request() client.Request {
 	return client.Request{
@@ -217,7 +225,7 @@ type Response struct {
 
 	unanswered bool         // the target does not respond to the call, which is charged
 	found      judge.Result // without the body
-	causes     []causedBy   // of each finding
+	broken     spec.Pair    // that it breaks by its status; zero for none
 	Items      []map[string]any
 	keyed      []paging.Row // the rows with their keys; without values if the call keeps only keys
 	full       bool         // the rows are dropped: the memory for them is used up
@@ -235,13 +243,6 @@ type Response struct {
 
 	changes []client.Step // what the spec had asked the target to change before
 	noted   int           // how many requests the trial had noted with this one; 0 if it is not among them
-}
-
-// causedBy is the pair from whose violation a finding follows, if it does.
-type causedBy struct {
-	pair       spec.Pair
-	follows    bool
-	ifViolated bool // by the spec that sent the request
 }
 
 // Describe returns the status and the beginning of the body as people read it.

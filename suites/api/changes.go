@@ -194,7 +194,7 @@ func (api *API) getting(made Response) Call {
 // not find it. Other responses than 404 are for the spec to judge.
 func (api *API) Shown(made Response) Response {
 	if found := api.Find(made); found.Status == http.StatusNotFound && !api.probes {
-		api.MustDo(api.getting(made))
+		api.Do(api.getting(made))
 	}
 	return made
 }

@@ -95,7 +95,6 @@ type Env struct {
 	values       sync.Map // optional field of a creation → value (trials)
 	Unlimited    sync.Map // id of an operation that did not drive the limited key to its limit → drained
 	services     sync.Map // operation id → *service
-	suspects     sync.Map // text of a body that must be refused → the spec.Pair that says so
 	unknownPaths sync.Map // name of a key → function that returns a status
 }
 

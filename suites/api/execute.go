@@ -12,7 +12,6 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/spec"
 )
 
 // Execution says how a body is run.
@@ -53,7 +52,6 @@ func (s Spec) Execute(ctx, halt context.Context, env *Env, with Execution) Resul
 	}
 	began := time.Now()
 	api.judgeAll()
-	api.chargeTheRest()
 	api.restore()
 	api.kept.release()
 	return Result{api.Evidence, api.Failures, api.steps, api.Looked, time.Since(began)}
@@ -107,7 +105,7 @@ func (api *API) Cleanup(f func(ctx context.Context)) { api.Afterwards(f) }
 
 // newAPI returns what the body of the spec works with.
 func newAPI(ctx context.Context, env *Env, s Spec, seed uint64) *API {
-	return &API{Env: env, Ctx: ctx, Spec: s, said: map[spec.Pair]bool{}, judgedStatuses: map[statusOf]bool{}, Evidence: judge.NewEvidenceBeside(env.examples),
+	return &API{Env: env, Ctx: ctx, Spec: s, Evidence: judge.NewEvidenceBeside(env.examples),
 		kept: &keeper{of: env.memory}, Rng: rand.New(rand.NewPCG(env.Seed, seed))}
 }
 
@@ -153,8 +151,8 @@ func panicked(crash any) string { return fmt.Sprintf("panic: %v\n%s", crash, deb
 // an input, and a spec that forgot a pair is in trouble.
 func (api *API) settle(missing string) {
 	for _, p := range api.Spec.Pairs {
-		switch {
-		case api.said[p], judge.SeenByRules(p.Requirement) && missing == "":
+		switch rule := judge.SeenByRules(p.Requirement); {
+		case !rule && api.Evidence.Known(p), missing == "" && (rule || api.Looked):
 		case missing != "":
 			api.Evidence.Missing(p, missing)
 		default:

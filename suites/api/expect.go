@@ -31,6 +31,9 @@ func (api *API) ForOperation(id spec.ID, operation string) Requirement {
 	return Requirement{api, p}
 }
 
+// Requirement returns the requirement of a spec that declares one.
+func (api *API) Requirement() spec.ID { return spec.ID(api.Spec.Pairs[0].Requirement) }
+
 // Expect begins an expectation for the only requirement that the spec declares.
 func (api *API) Expect(actual any) Assertion {
 	if len(api.Spec.Pairs) != 1 {
@@ -44,27 +47,17 @@ func (r Requirement) Expect(actual any) Assertion { return Assertion{r, actual} 
 
 // NotAssessed records that an input is missing, and the spec goes on.
 func (r Requirement) NotAssessed(format string, args ...any) {
-	r.Mark()
 	r.api.Evidence.Missing(r.Pair, fmt.Sprintf(format, args...))
 }
 
 // Assessed records that the requirement was put to the test and held.
 func (r Requirement) Assessed() {
-	r.Mark()
 	r.api.Evidence.Assessed(r.Pair, 1)
 }
 
 // Judged reports whether the spec has said something on the requirement.
 func (r Requirement) Judged() bool {
-	r.api.mu.Lock()
-	defer r.api.mu.Unlock()
-	return r.api.said[r.Pair]
-}
-
-func (r Requirement) Mark() {
-	r.api.mu.Lock()
-	defer r.api.mu.Unlock()
-	r.api.said[r.Pair] = true
+	return r.api.Evidence.Known(r.Pair)
 }
 
 // Assertion is an expectation that waits for its matcher.
@@ -92,17 +85,16 @@ func (a Assertion) To(matcher gomegatypes.GomegaMatcher) bool {
 	}
 	switch response, isResponse := a.actual.(Response); {
 	case matched && found.Assessed > 0 && isResponse && response.Status/100 == 4:
-		r.Mark()
 		r.api.Evidence.Refused(r.Pair, response.Status)
 	case found.Assessed > 0 || !matched:
-		r.Mark()
 		r.api.Evidence.Assessed(r.Pair, max(found.Assessed, len(found.Findings)+found.More))
 	}
 	if !matched {
 		location := types.NewCodeLocation(1)
 		for _, f := range found.Findings {
-			r.api.hasJudged(f.Response)
-			r.api.Violated(r.Pair, f, ShortLocation(location))
+			if f.Pointer != "status" || f.Response.broken != r.Pair { // else it was charged when it came
+				r.api.Violated(r.Pair, f, ShortLocation(location))
+			}
 		}
 		r.api.Evidence.ViolatedAgain(r.Pair, found.More)
 	}

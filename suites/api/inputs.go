@@ -137,7 +137,7 @@ func (api *API) listedIn(role string, list spec.Operation) string {
 	if id, known := api.listed.Load(role + " " + list.ID); known {
 		return id.(string)
 	}
-	for _, row := range api.MustDo(api.As(role, list.ID)).Rows() {
+	for _, row := range api.Do(api.As(role, list.ID)).Rows() {
 		if id, _ := row["id"].(string); id != "" {
 			api.listed.Store(role+" "+list.ID, id)
 			return id
@@ -165,11 +165,11 @@ func (api *API) HarmlessRequestAs(role, operation string) Call {
 	case operation == spec.MoveAccounts: // what becomes of unknown accounts is open
 		return k.WithField("emails", []string{api.Word() + "@example.com"}).MayBeRefused()
 	}
-	return k.MustBeRefused().Breaking(spec.NotFoundLead)
+	return k.MustBeRefused(spec.NotFoundLead)
 }
 
 // notFound declares that the call names a resource that does not exist.
-func notFound(k Call) Call { return k.MustGet(http.StatusNotFound).Breaking(spec.NotFound) }
+func notFound(k Call) Call { return k.MustGet(http.StatusNotFound, spec.NotFound) }
 
 // SubWorkspaces returns two workspaces of the role's admin workspace, the first
 // with accounts.
@@ -319,7 +319,7 @@ func WithUnknownKey(k Call) []Call {
 // UnauthorizedFor declares that the calls lack what the requirement is about.
 func UnauthorizedFor(id spec.ID, calls ...Call) []Call {
 	for i, k := range calls {
-		calls[i] = k.MustGet(http.StatusUnauthorized).Breaking(id)
+		calls[i] = k.MustGet(http.StatusUnauthorized, id)
 	}
 	return calls
 }

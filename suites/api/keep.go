@@ -188,11 +188,8 @@ func (api *API) judged(k Call, ex client.Exchange) Response {
 		owner = ""
 	}
 	found := api.Rules.Check(judge.Request{Operation: k.Operation, Allowed: k.Allowed, Owner: owner, Admin: api.Profile.AdminOf(owner)}, ex)
-	r := Response{Exchange: ex, Call: k, found: found, Items: found.Rows}
+	r := Response{Exchange: ex, Call: k, found: found, broken: api.broken(k, found), Items: found.Rows}
 	r.Read(found.Body)
-	for _, f := range found.Findings {
-		r.causes = append(r.causes, api.causeOf(r, f.Pointer))
-	}
 	r.found.Body, r.found.Rows = nil, nil
 	r.Exchange.Header, r.Exchange.Body = keptHeader(ex.Header), ex.Body[:min(len(ex.Body), reports.MaxBody)]
 	if len(ex.Body) > reports.MaxBody {

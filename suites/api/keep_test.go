@@ -111,7 +111,7 @@ func TestJudgedErrorIsReadWhole(t *testing.T) {
 	env := &Env{Rules: rules, Profile: profile.Embedded()}
 	env.examples, env.memory = judge.NewEvidence(), newMemory()
 	api := newAPI(t.Context(), env, Spec{Operation: spec.ListLeadLists}, 0)
-	k := Call{Operation: spec.MustOperation(spec.ListLeadLists)}.MustBeRefused()
+	k := Call{Operation: spec.MustOperation(spec.ListLeadLists)}.MustBeRefused(spec.RequestPathID)
 	page := "<html><style>" + strings.Repeat("x", 3*reports.MaxBody) + "</style><h1>Bad gateway</h1>"
 	r := api.judged(k, client.Exchange{Status: http.StatusBadGateway, Body: []byte(page)})
 	g.Expect(Readable(r)).To(gomega.Equal("502 Bad gateway"))

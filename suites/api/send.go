@@ -89,7 +89,7 @@ func (api *API) aloneOnAConnection(k Call, first Response) Response {
 	if !ok || api.Send(api.Ctx, harmless).Err != nil {
 		return first
 	}
-	id := k.breaks
+	id := k.Breaks
 	if id == "" && k.Allowed.Valid() {
 		id = spec.Status200
 	} else if id == "" {

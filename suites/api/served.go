@@ -36,7 +36,6 @@ func (api *API) Service(operation string) *service {
 			s.Missing = probe.Attempt(func() { s.Unserved, s.Known = probe.unserved() })
 		})
 		if s.Unserved == nil { // else the verdict on its responses is that it is not served
-			api.takeOver(probe)
 			api.addOutside(probe)
 			return
 		}
@@ -218,6 +217,7 @@ func (api *API) unservedList() (shown *Response, known bool) {
 func orUnserved(calls ...Call) []Call {
 	for i, k := range calls {
 		calls[i] = k.MayGet(http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented)
+		calls[i].probe = true
 	}
 	return calls
 }
@@ -228,6 +228,7 @@ func orUnserved(calls ...Call) []Call {
 func (api *API) EmptyRequest() Call {
 	op := api.Operation()
 	k := api.As(AuthorizedRole(op), op.ID).MayBeRefused().MayGet(http.StatusNotImplemented)
+	k.probe = true
 	k.Fresh = true // a body that the server left unread must not be taken for this request
 	if op.HasPathID() {
 		k = k.WithID(api.FreshID())
@@ -235,7 +236,6 @@ func (api *API) EmptyRequest() Call {
 	switch {
 	case op.ID == spec.CreatePlacementTest: // a name finds the test that a careless server makes of it
 		k = k.WithBody(map[string]any{"name": api.Word()})
-		api.Suspect(k, spec.RequestRequired("type").On(op.ID))
 	case op.Method == http.MethodPost:
 		k = k.WithBody(map[string]any{})
 	}

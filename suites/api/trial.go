@@ -63,7 +63,6 @@ func Try(ctx context.Context, env *Env, name string, seed uint64, body func(*API
 	api := newAPI(limited, env, s, seed)
 	api.trial = &Trial{Evidence: api.Evidence}
 	api.judgeAll()
-	api.chargeTheRest()
 	api.restore()
 	api.kept.release()
 	return *api.trial
@@ -222,9 +221,7 @@ func (api *API) creatingNumber(field string, number int) (k Call) {
 			return
 		}
 		v := values[number%len(values)]
-		if k = api.Creating(field, v); !v.Open {
-			k = k.Breaking(spec.StateCreate(field))
-		}
+		k = api.Creating(field, v)
 	})
 	return k
 }

@@ -45,9 +45,9 @@ func (api *API) Creating(field string, v variants.Variant) Call {
 		k = k.WithField("status", Paused)
 	}
 	if v.Open {
-		return k.MayBeRefused().Breaking(spec.StateCreate(field)) // by a 5xx
+		k = k.MayBeRefused()
 	}
-	return k
+	return k.Breaking(spec.StateCreate(field))
 }
 
 // paused and completed are statuses of tests that are not sent.
@@ -191,7 +191,7 @@ var Nullable = []string{"delivery_mode", "description", "campaign_id", "test_cod
 
 // NewTest creates a minimal test in the main workspace.
 func (api *API) NewTest() Response {
-	return api.MustDo(api.RequestAs(dataset.Main, spec.CreatePlacementTest))
+	return api.Do(api.RequestAs(dataset.Main, spec.CreatePlacementTest))
 }
 
 // IsMade reports whether the response shows the test that was created.

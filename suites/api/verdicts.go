@@ -17,105 +17,40 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Every response of a run gets a verdict, whoever sent the request and whatever for. A
-// request declares which responses the specification allows (Call.MustGet and the
-// methods beside it, client.Request.Allowed). The rules judge the response by that.
-
-// surprise is a status that the specification does not allow for the call. It breaks the
-// pair, unless the spec judges such a response by the requirement that it is about: so one
-// defect breaks one requirement.
-type surprise struct {
-	pair    spec.Pair
-	of      statusOf
-	finding *Finding // nil if it is only counted
-}
-
-// statusOf is a status of responses of an operation.
-type statusOf struct {
-	operation string
-	status    int
-}
-
-func (r Response) statusOf() statusOf { return statusOf{r.Call.Operation.ID, r.Status} }
-
-// consequence is a violation in a response that should, or may, have been a refusal. It
-// follows from the cause if the spec finds that violated.
-type consequence struct {
-	cause, pair spec.Pair
-	finding     Finding
-}
+// Every response of a run gets a verdict when it comes, whoever sent the request and whatever
+// for. A call declares which statuses the specification allows, and which requirement any other
+// one breaks (Call.MustGet and the methods beside it). The rules judge the rest.
 
 // isStatus reports whether the rules make the finding of the status alone.
 func isStatus(requirement string) bool {
 	return requirement == string(spec.Status200) || requirement == string(spec.StatusAllowed)
 }
 
-// surprises reports whether the call does not allow the status.
-func (r Response) surprises() bool {
-	return slices.ContainsFunc(r.found.Findings, func(f judge.Finding) bool { return isStatus(f.Pair.Requirement) })
-}
-
-// surprised notes a status that is not allowed.
-func (api *API) surprised(r Response, p spec.Pair, f Finding) {
-	if id := r.Call.breaks; id != "" {
-		p = id.On(r.Call.Operation.ID)
+// namedBy returns the pair that a response to the call breaks if its status is wrong: the
+// requirement that the call names, on its operation or on that of the spec. It is zero if the
+// call names none.
+func (api *API) namedBy(k Call) spec.Pair {
+	switch {
+	case k.Breaks == "":
+		return spec.Pair{}
+	case spec.Has(k.Breaks.On(k.Operation.ID)):
+		return k.Breaks.On(k.Operation.ID)
 	}
-	api.mu.Lock()
-	defer api.mu.Unlock()
-	s := surprise{pair: p, of: r.statusOf()}
-	if len(api.surprises) < maxFindings {
-		s.finding = &f
-	}
-	api.surprises = append(api.surprises, s)
+	return k.Breaks.On(api.Spec.Operation)
 }
 
-// hasJudged notes that the spec has found the response wrong. If its status is a surprise,
-// the spec has judged all responses of the operation with that status.
-func (api *API) hasJudged(r Response) {
-	if !r.surprises() {
-		return
-	}
-	api.mu.Lock()
-	defer api.mu.Unlock()
-	api.judgedStatuses[r.statusOf()] = true
-}
-
-// takeOver has the spec answer for the surprises of a probe that it has started.
-func (api *API) takeOver(probe *API) {
-	api.mu.Lock()
-	defer api.mu.Unlock()
-	api.surprises = append(api.surprises, probe.surprises...)
-	probe.surprises = nil
-}
-
-// suspected notes what may follow from a violation that the spec is about to find.
-func (api *API) suspected(c consequence) {
-	api.mu.Lock()
-	defer api.mu.Unlock()
-	api.consequences = append(api.consequences, c)
-}
-
-// chargeTheRest charges what the spec has met beside its own checks.
-func (api *API) chargeTheRest() {
-	for _, s := range api.surprises {
-		switch {
-		case api.judgedStatuses[s.of]:
-			continue
-		case s.finding != nil:
-			api.Violated(s.pair, *s.finding, "")
-		default:
-			api.Evidence.ViolatedAgain(s.pair, 1)
-		}
-		api.Evidence.Assessed(s.pair, 1)
-	}
-	for _, c := range api.consequences {
-		if api.Evidence.Check(c.cause).ViolationCount > 0 {
-			api.Evidence.Followed(c.cause, c.pair)
-		} else {
-			api.Violated(c.pair, c.finding, "")
+// broken returns the pair that the response breaks by its status: that which the call names, or
+// that of the rules. It is zero if the call allows the status.
+func (api *API) broken(k Call, found judge.Result) (broken spec.Pair) {
+	for _, f := range found.Findings {
+		if isStatus(f.Pair.Requirement) && !k.probe {
+			broken = f.Pair
 		}
 	}
-	api.surprises, api.consequences = nil, nil
+	if named := api.namedBy(k); broken.Requirement != "" && named.Requirement != "" {
+		return named
+	}
+	return broken
 }
 
 // Observe counts an exchange of the client. A 429 that the client waits out is legal, and
@@ -154,7 +89,6 @@ func (e *Env) Send(ctx context.Context, request client.Request) client.Exchange 
 	var r Response
 	ex := e.Client.DoWith(ctx, request, func(ex client.Exchange) { r = beside.judged(k, ex) })
 	beside.Record(r)
-	beside.chargeTheRest()
 	e.addOutside(beside)
 	return ex
 }
@@ -171,47 +105,6 @@ func (e *Env) SendUnspecified(ctx context.Context, request client.Request) clien
 func (e *Env) addOutside(api *API) {
 	e.outside.Add(api.Evidence)
 	e.All.Add(api.Evidence)
-}
-
-// Unsuspect forgets a body that a server may accept: what is wrong with its row is charged
-// as usual.
-func (api *API) Unsuspect(k Call) {
-	for _, value := range k.Members() {
-		if text, ok := value.(string); ok {
-			api.suspects.Delete(text)
-		}
-	}
-}
-
-// Suspect remembers the texts of a body that must be refused. A row that shows one
-// of them came of it, and what is wrong with that row follows from the violated pair.
-func (api *API) Suspect(k Call, violated spec.Pair) {
-	for _, field := range []string{"name", "email_subject", "email_body"} { // each with random letters
-		if text, ok := k.Members()[field].(string); ok && len(text) >= 16 {
-			api.suspects.Store(text, violated)
-		}
-	}
-}
-
-// causeOf returns the pair whose violation let the row of the finding come about, if it
-// is known, or the pair that the spec violates if it served what it should have refused.
-func (api *API) causeOf(r Response, pointer string) causedBy {
-	for i, row := range r.Rows() {
-		if at := r.Call.Operation.RowPointer(i); pointer != at && !strings.HasPrefix(pointer, at+"/") {
-			continue
-		}
-		for _, value := range row {
-			if text, ok := value.(string); ok {
-				if cause, found := api.suspects.Load(text); found {
-					return causedBy{pair: cause.(spec.Pair), follows: true}
-				}
-			}
-		}
-	}
-	if r.Call.Allowed.Open() && len(api.Spec.Pairs) > 0 && !api.Spec.Rule {
-		return causedBy{pair: api.Spec.Pairs[0], follows: true, ifViolated: true}
-	}
-	return causedBy{}
 }
 
 // Refusal renders the status of a response and the members of its body.

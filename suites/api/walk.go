@@ -178,7 +178,7 @@ func (api *API) ReadRows(list Call) Walk {
 	if list.Operation.Answer == spec.Page {
 		return api.ReadAll(list)
 	}
-	r := api.MustDo(list)
+	r := api.Do(list)
 	page := paging.Page{Rows: r.PageRows()}
 	return Walk{Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}, Responses: []Response{r}, List: list}
 }
@@ -205,7 +205,7 @@ func (api *API) fetchAny(list Call, responses *[]Response) paging.Fetch {
 		if cursor != "" {
 			k = api.Behind(k, (*responses)[len(*responses)-1])
 		}
-		r := api.Do(k)
+		r := api.send([]Call{k})[0]
 		back := r.back
 		if back > 0 { // the walk goes on from there
 			r = *r.Again
@@ -281,7 +281,7 @@ func (api *API) Read(k Call) Walk {
 		w.Walk = paging.Run(api.Ctx, api.Fetch(k, &w.Responses), PagesOf(MaxLimit), api.MostPages())
 		return w
 	}
-	r := api.Do(k)
+	r := api.send([]Call{k})[0]
 	w.Responses = []Response{r}
 	w.End = paging.Broken
 	if r.OK() {
@@ -394,10 +394,7 @@ func (api *API) Shared(list Call) Walk {
 		return read.walk
 	}
 	reader := newAPI(api.Ctx, api.Env, Spec{Operation: list.Operation.ID, Title: "is read for several specs", Pairs: api.Spec.Pairs}, 0)
-	defer func() {
-		reader.chargeTheRest()
-		api.addOutside(reader)
-	}()
+	defer func() { api.addOutside(reader) }()
 	reader.kept = api.shared // specs may use the rows until the run ends
 	read.walk, read.changes = reader.ReadRows(list), changes
 	return read.walk

@@ -107,7 +107,7 @@ func (m *machine) moveAccounts(s Step) {
 	served := func(r api.Response) bool { return r.Status == http.StatusOK }
 	there := m.MovingAccounts(home, away, emails...)
 	if !served(m.Until("a moved account", there.MayBeRefused(), served)) {
-		m.MustDo(there) // the accounts are where the profile says
+		m.Do(there) // the accounts are where the profile says
 	}
 	for _, email := range emails {
 		back := m.Until("a moved account", m.MovingAccounts(away, home, email).MayBeRefused(), served)
@@ -127,7 +127,7 @@ func (m *machine) deleteSubsequence() {
 	var before, after api.Walk
 	m.Aside(func() { before = m.ReadAll(list) })
 	remove := m.As(dataset.Main, operation).WithID(id)
-	deleted := m.MustDo(remove)
+	deleted := m.Do(remove)
 	m.keeps(deleted, spec.StateDeleteAnswer, "id", id)
 	m.examine(spec.StateDeleteAnswer, operation, deleted, match.AgreeAtItsEnd(before.Row(id)))
 	m.Eventually("a deletion in the list", func() bool {

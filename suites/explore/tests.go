@@ -35,20 +35,19 @@ func (m *machine) create(fields api.NewTestFields) bool {
 	if fields.ReadOnly != "" || len(fields.Texts) > 0 { // the specification does not say which texts it takes
 		call = call.MayBeRefused()
 	}
+	if len(fields.Null) > 0 {
+		call = call.Breaking(spec.StateCreateNull)
+	}
 	made := m.add(call, sent, fields)
-	switch {
-	case fields.ReadOnly != "" && !made.OK():
+	if fields.ReadOnly != "" && !made.OK() {
 		m.examine(spec.StateReadOnly(fields.ReadOnly), spec.CreatePlacementTest, made, match.BeRefused())
-	case len(fields.Null) > 0:
-		m.examine(spec.StateCreateNull, spec.CreatePlacementTest, made, match.BeServed())
 	}
 	return made.OK()
 }
 
 // again sends the creation of a test once more: that makes another test.
 func (m *machine) again(t *test) {
-	made := m.add(t.made.Call.MustGet(http.StatusOK), maps.Clone(t.sent), t.fields)
-	m.examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, match.BeServed())
+	m.add(t.made.Call.MustGet(http.StatusOK, spec.StateCreateDistinct), maps.Clone(t.sent), t.fields)
 }
 
 // add sends a creation and adds the test to the state.
