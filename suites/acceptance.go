@@ -25,10 +25,10 @@ func acceptance() {
 	})
 	Describe(spec.DeletePlacementTest, func() {
 		It("accepts a null body", Requires(spec.RequestNullBody), func(api *API) {
-			remove := api.Request().WithRawBody("null").Breaking(spec.RequestNullBody)
+			remove := api.Request().WithBody(Raw("null")).Breaking(spec.RequestNullBody)
 			if api.Do(remove).OK() {
 				get := api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.ID)
-				api.Expect(api.UntilGone("a deletion in a get", get)).To(HaveStatus(http.StatusNotFound))
+				api.Expect(UntilGone(api, "a deletion in a get", get.Breaking(spec.RequestNullBody))).To(HaveStatus(http.StatusNotFound))
 			}
 		})
 	})
@@ -36,7 +36,7 @@ func acceptance() {
 		It("understands members in any order", Requires(spec.RequestOrder), func(api *API) {
 			request := api.Request()
 			api.Do(request)
-			moved := api.Do(request.Backwards().Breaking(spec.RequestOrder))
+			moved := api.Do(Backwards(request).Breaking(spec.RequestOrder))
 			if moved.OK() {
 				api.Expect(moved).To(HaveMember("id", EqualID(request.Members()["id"].(string))))
 				api.Expect(moved).To(HaveMember("subsequence_id", EqualID(request.Members()["subsequence_id"].(string))))
@@ -45,13 +45,13 @@ func acceptance() {
 	})
 	Describe(spec.MoveAccounts, func() {
 		It("understands members in any order", Requires(spec.RequestOrder), func(api *API) {
-			source, destination := api.SubWorkspaces(dataset.Admin)
+			source, destination := SubWorkspaces(api, dataset.Admin)
 			admin := api.As(dataset.Admin, spec.MoveAccounts)
 			away, back := admin.WithBody(Move(source, destination, source.Accounts[0])), admin.WithBody(Move(destination, source, source.Accounts[0]))
 			moves(api, away)
 			moves(api, back)
 			// Each body in reverse order stands between usual ones, which show where the account is.
-			for _, k := range []Call{away.Backwards(), back, away, back.Backwards(), away, back} {
+			for _, k := range []Call{Backwards(away), back, away, Backwards(back), away, back} {
 				if moved := untilMoved(api, k); !moved.OK() {
 					api.Expect(moved).To(BeServed())
 					return
@@ -68,13 +68,13 @@ func acceptance() {
 // createsInAnyOrder creates a test from the same members in two orders. Of the second one,
 // the response and a get must show what they show of the first one.
 func createsInAnyOrder(api *API) {
-	request := api.WithAllOptional(api.Request())
-	reversed := request.WithField("name", api.Word()).Backwards() // a server may refuse the same name again
+	request := WithAllOptional(api, api.Request())
+	reversed := Backwards(request.WithField("name", api.Word())) // a server may refuse the same name again
 	usual, backwards := api.Do(request), api.Do(reversed.Breaking(spec.RequestOrder))
 	if !backwards.OK() {
 		return
 	}
-	found := api.Find(backwards)
+	found := Find(api, backwards)
 	if !IsMade(backwards, found) {
 		api.NotAssessed("a get that shows the test that was created")
 	}
@@ -90,11 +90,11 @@ func createsInAnyOrder(api *API) {
 // choices returns creations with all optional fields, with all but one, and with the
 // document's example. None of them sends an email.
 func choices(api *API) []Call {
-	complete := api.WithAllOptional(api.Request()).WithField("status", Paused)
+	complete := WithAllOptional(api, api.Request()).WithField("status", Paused)
 	calls := []Call{complete, example(api)}
 	for _, field := range spec.CreateOptional {
 		if _, has := complete.Members()[field]; has {
-			k := complete.WithoutField(field).WithField("name", api.Word())
+			k := complete.WithField(field, Absent).WithField("name", api.Word())
 			if field == "schedule" { // an automated test may need it
 				k = k.WithField("type", 1)
 			}
@@ -113,7 +113,7 @@ func example(api *API) Call {
 		case "name", "email_subject", "emails":
 			continue
 		case "campaign_id", "tags", "recipients_labels", "automations":
-			known, ok := api.OptionalValue(field)
+			known, ok := OptionalValue(api, field)
 			if !ok {
 				continue
 			}
@@ -136,5 +136,5 @@ func expectAllCreated(api *API, calls ...Call) {
 	for _, made := range api.DoAll(calls...) {
 		expectMade(api, made)
 	}
-	api.TidyUp()
+	TidyUp(api)
 }

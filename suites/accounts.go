@@ -22,12 +22,12 @@ import (
 func accounts() {
 	Describe(spec.MoveAccounts, func() {
 		It("moves accounts there and back", Requires(spec.AccountsMoved), func(api *API) {
-			source, destination := api.SubWorkspaces(dataset.Admin)
+			source, destination := SubWorkspaces(api, dataset.Admin)
 			movesThereAndBack(api, api.As(dataset.Admin, spec.MoveAccounts), source, destination)
 		})
 
 		It("refuses the key of a workspace that is no admin workspace", Requires(spec.AdminKey), func(api *API) {
-			source, destination := api.SubWorkspaces(dataset.Admin)
+			source, destination := SubWorkspaces(api, dataset.Admin)
 			for _, key := range plainKeys(api, source, destination) {
 				if !expectNoMove(api, api.As(dataset.Admin, spec.MoveAccounts).WithKey(key), source, destination) {
 					return
@@ -36,7 +36,7 @@ func accounts() {
 		})
 
 		It("refuses workspaces that share no admin workspace", Requires(spec.AdminSame), func(api *API) {
-			source, _ := api.SubWorkspaces(dataset.Admin)
+			source, _ := SubWorkspaces(api, dataset.Admin)
 			outsider := api.Workspace(dataset.Outsider)
 			if outsider.ID == "" {
 				api.NotAssessed("the entry workspaces.%s (a workspace with another admin workspace)", dataset.Outsider)
@@ -54,13 +54,13 @@ func accounts() {
 		})
 
 		It("does not move another admin workspace's accounts", Requires(spec.IsolationAccounts), func(api *API) {
-			source, destination := api.SubWorkspaces(dataset.Admin)
+			source, destination := SubWorkspaces(api, dataset.Admin)
 			expectNoMove(api, api.As(dataset.OutsiderAdmin, spec.MoveAccounts), source, destination)
 		})
 
 		documentedShape(func(api *API) {
 			admin := api.As(dataset.Admin, spec.MoveAccounts)
-			source, destination := api.SubWorkspaces(dataset.Admin)
+			source, destination := SubWorkspaces(api, dataset.Admin)
 			for _, emails := range [][]string{source.Accounts[:1], source.Accounts} {
 				moves(api, admin.WithBody(Move(source, destination, emails...)))
 				moves(api, admin.WithBody(Move(destination, source, emails...)))
@@ -112,9 +112,9 @@ func moves(api *API, k Call) {
 		emails, _ := k.Members()["emails"].([]string)
 		word := api.Word()
 		unknown := word[len(word)-12:] + "@example.com" // short: a server may cut a long one in its message
-		if api.AnswersAlike(first, emails, k.MayBeRefused().WithField("emails", []string{unknown}), unknown) {
+		if AnswersAlike(api, first, emails, k.MayBeRefused().WithField("emails", []string{unknown}), unknown) {
 			i := slices.IndexFunc(emails, func(email string) bool { return strings.Contains(string(first.Exchange.Body), email) })
-			api.Lacks(api.IDs[strings.ToLower(emails[max(i, 0)])])
+			Lacks(api, api.IDs[strings.ToLower(emails[max(i, 0)])])
 		}
 		api.Do(k)
 	}
@@ -126,7 +126,7 @@ func isAccepted(r Response) bool { return r.Status == http.StatusOK }
 // untilMoved sends a valid move until it is accepted. An earlier move of the accounts may
 // take a moment to show.
 func untilMoved(api *API, k Call) Response {
-	return api.Until("a moved account", k.MayBeRefused(), isAccepted)
+	return Until(api, "a moved account", k.MayBeRefused(), isAccepted)
 }
 
 // plainKeys returns keys of workspaces that are no admin workspaces: those of
@@ -163,7 +163,7 @@ func expectNoMove(api *API, k Call, source, destination profile.Workspace) (home
 func moveAround(api *API, source, destination profile.Workspace, attempts func(account string) bool) (home bool) {
 	account := source.Accounts[0]
 	admin := api.As(dataset.Admin, spec.MoveAccounts)
-	_, sibling := api.SubWorkspaces(dataset.Admin)
+	_, sibling := SubWorkspaces(api, dataset.Admin)
 	away, back := admin.WithBody(Move(source, sibling, account)), admin.WithBody(Move(sibling, source, account))
 	moves(api, away)
 	moves(api, back)

@@ -24,7 +24,7 @@ func authentication() {
 			It("refuses a request without an Authorization header", Requires(spec.AuthHeaderMissing), func(api *API) {
 				k := api.HarmlessRequest()
 				expectUnauthorized(api, inTurn(append(WithoutHeader(k), spelled(api, k, withKeyElsewhere)...), besides(api, op))...)
-				expectUnauthorized(api, withEachPart(api, AuthorizedRole(op), k.WithoutAuthorization())...)
+				expectUnauthorized(api, withEachPart(api, AuthorizedRole(op), k.WithKey(client.Key{}))...)
 			})
 			It("refuses another scheme than Bearer", Requires(spec.AuthSchemeOther), func(api *API) {
 				expectUnauthorized(api, inTurn(spelled(api, api.HarmlessRequest(), withOtherScheme), besides(api, op))...)
@@ -51,7 +51,7 @@ func authentication() {
 func withOtherScheme(k Call) []Call { return inForms(spec.AuthSchemeOther, k, otherSchemes) }
 
 func withEmptyToken(k Call) []Call {
-	return UnauthorizedFor(spec.AuthTokenEmpty, k.WithAuthorization("Bearer "), k.WithAuthorization(""))
+	return UnauthorizedFor(spec.AuthTokenEmpty, k.WithHeader("Authorization", "Bearer "), k.WithHeader("Authorization", ""))
 }
 
 // withOtherTokens shows the key in forms that make another key of it.

@@ -30,14 +30,14 @@ type changing struct {
 // with rows that no longer may. prepare makes rows, and returns what changes the list.
 func walkWhile(api *API, order string, prepare func() changing) {
 	before, during, after, whole := walkBetween(api, order, prepare())
-	missing, young := api.MissingWhile(before, during, after)
+	missing, young := MissingWhile(api, before, during, after)
 	if whole && len(missing) == 0 && len(young) > 0 {
 		change := prepare()
 		if client.Sleep(api.Ctx, api.Profile.Visibility()) != nil {
 			api.NotAssessed("%s", WhyCut(api.Ctx))
 		}
 		before, during, after, whole = walkBetween(api, order, change)
-		missing, _ = api.MissingWhile(before, during, after)
+		missing, _ = MissingWhile(api, before, during, after)
 	}
 	if whole {
 		api.Expect(during).To(ShowEveryRowOnce())
@@ -49,7 +49,7 @@ func walkWhile(api *API, order string, prepare func() changing) {
 // during the changes led on to the end.
 func walkBetween(api *API, order string, change changing) (before, during, after Walk, whole bool) {
 	list := api.Request()
-	before = api.ListShowing(list, change.ids...)
+	before = ListShowing(api, list, change.ids...)
 	var keys []string
 	for _, row := range before.Rows() {
 		keys = append(keys, row.Key)
@@ -75,11 +75,11 @@ func walkBetween(api *API, order string, change changing) (before, during, after
 	}
 	sizes := smallBetween(first, last)
 	pages := 0
-	during = api.WalkWhile(sorted, sizes, api.MostPages(), func(page Response) {
+	during = WalkWhile(api, sorted, sizes, api.MostPages(), func(page Response) {
 		change.after(pages, page)
 		pages++
 	})
-	after = api.ReadAll(list)
+	after = api.Read(list)
 	switch {
 	case len(during.Responses) < 2:
 		api.NotAssessed("at least two pages of the list")
@@ -128,8 +128,8 @@ func smallBetween(first, last int) paging.Sizes {
 func insertRow(api *API) changing {
 	return changing{after: func(page int, _ Response) {
 		if page < handful {
-			made := paging.FoldID(api.NewTest().ID())
-			api.MustShow("a created test in the list", func() bool { return newestTests(api)[made] != nil })
+			made := paging.FoldID(NewTest(api).ID())
+			MustShow(api, "a created test in the list", func() bool { return newestTests(api)[made] != nil })
 		}
 	}}
 }
@@ -155,8 +155,8 @@ func removeRow(api *API) changing {
 // removeSubsequence is removeRow for a subsequence that the profile lets the run delete. One
 // that is the last row has no page behind it.
 func removeSubsequence(api *API) changing {
-	id, other := api.ExpendableSubsequence(), api.ExpendableSubsequence()
-	if rows := api.ReadAll(api.Request()).Rows(); len(rows) > 0 && rows[len(rows)-1].Key == paging.FoldID(id) {
+	id, other := ExpendableSubsequence(api), ExpendableSubsequence(api)
+	if rows := api.Read(api.Request()).Rows(); len(rows) > 0 && rows[len(rows)-1].Key == paging.FoldID(id) {
 		id, other = other, id
 	}
 	api.Sandbox().GiveBack(other)
@@ -181,7 +181,7 @@ func removing(api *API, operation string, ids ...string) changing {
 		}
 		if len(gone) > 0 {
 			api.DoAll(removals...)
-			api.MustShow("a deletion in the list", func() bool {
+			MustShow(api, "a deletion in the list", func() bool {
 				page := api.Do(seen.Call)
 				return page.Again != nil || page.OK() && !slices.ContainsFunc(page.PageRows(), func(row paging.Row) bool { return gone[row.Key] })
 			})

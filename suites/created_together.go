@@ -17,7 +17,7 @@ import (
 // keepsValuesTogether creates tests in which each pair of fields has each pair of values: a
 // server may store a value rightly alone, and wrongly beside another one.
 func keepsValuesTogether(api *API) {
-	api.ReadAll(api.As(dataset.Main, spec.ListPlacementTests)) // a server may cache the list
+	api.Read(api.As(dataset.Main, spec.ListPlacementTests)) // a server may cache the list
 	var made []Response
 	var ids []string
 	for _, r := range api.DoAll(append(pairwise(api), running(api))...) {
@@ -33,10 +33,10 @@ func keepsValuesTogether(api *API) {
 					continue
 				}
 				id, kept := spec.StateCreate(field), Keep(field, sent)
-				api.ForOperation(id, spec.CreatePlacementTest).Expect(r).To(HaveMember(field, kept))
-				api.ForOperation(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
+				api.For(id, spec.CreatePlacementTest).Expect(r).To(HaveMember(field, kept))
+				api.For(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
 				if found[i].OK() {
-					api.ForOperation(id, spec.GetPlacementTest).Expect(found[i]).To(HaveMember(field, kept))
+					api.For(id, spec.GetPlacementTest).Expect(found[i]).To(HaveMember(field, kept))
 				}
 			}
 		}
@@ -44,10 +44,10 @@ func keepsValuesTogether(api *API) {
 	for _, from := range []string{"03:17", "04:23", "05:41"} { // another spec may create a test in between
 		expectNothingOfTheLast(api, from)
 	}
-	api.TidyUp()
+	TidyUp(api)
 	for _, field := range KeptFields() {
 		for _, view := range testViews {
-			if kept := api.ForOperation(spec.StateCreate(field), view); !kept.Judged() {
+			if kept := api.For(spec.StateCreate(field), view); !kept.Judged() {
 				kept.NotAssessed("a test with %s and other fields that the server creates", field)
 			}
 		}
@@ -68,7 +68,7 @@ func pairwise(api *API) []Call {
 	}
 	for i, c := range choices {
 		if c.one == nil {
-			choices[i].or, _ = api.OptionalValue(c.field)
+			choices[i].or, _ = OptionalValue(api, c.field)
 		}
 	}
 	var calls []Call
@@ -83,7 +83,7 @@ func pairwise(api *API) []Call {
 				k = k.WithField(c.field, value)
 			}
 			if value == 2.0 && c.field == "type" { // an automated test
-				k = api.Automated(k)
+				k = Automated(api, k)
 			}
 		}
 		calls = append(calls, k)
@@ -94,8 +94,8 @@ func pairwise(api *API) []Call {
 // running returns the creation of an automated test with all optional fields that also runs
 // at once. The test is sent from outside the service.
 func running(api *API) Call {
-	k := api.WithAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))
-	return api.Automated(k).WithField("run_immediately", true).MayBeRefused()
+	k := WithAllOptional(api, api.RequestAs(dataset.Main, spec.CreatePlacementTest))
+	return Automated(api, k).WithField("run_immediately", true).MayBeRefused()
 }
 
 // changesWithRun reports whether the run of a test may change the field.
@@ -109,7 +109,7 @@ func changesWithRun(field string) bool {
 // of other specs where they can. from is the time of the schedule.
 func expectNothingOfTheLast(api *API, from string) {
 	plain := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
-	full := api.WithAllOptional(plain).WithField("description", api.Word()).WithField("name", api.Word()).MayBeRefused()
+	full := WithAllOptional(api, plain).WithField("description", api.Word()).WithField("name", api.Word()).MayBeRefused()
 	if schedule, ok := full.Members()["schedule"].(map[string]any); ok {
 		schedule = maps.Clone(schedule)
 		schedule["timing"] = map[string]any{"from": from}
@@ -131,16 +131,16 @@ func expectNothingOfTheLast(api *API, from string) {
 	if !before.OK() {
 		return
 	}
-	found := api.Find(made)
+	found := Find(api, made)
 	for _, field := range spec.CreateOptional {
 		sent, has := before.Call.Members()[field]
 		if text := ClipJSON(sent); !has || field == "run_immediately" || text == "[]" || Fits(EqualJSON(sent), usual.Row()[field]) {
 			continue
 		}
 		own := Be("not the value of the creation before", gomega.Not(EqualJSON(sent)))
-		api.ForOperation(spec.StateCreate(field), spec.CreatePlacementTest).Expect(made).To(HaveMember(field, own))
+		api.For(spec.StateCreate(field), spec.CreatePlacementTest).Expect(made).To(HaveMember(field, own))
 		if IsMade(made, found) {
-			api.ForOperation(spec.StateCreate(field), spec.GetPlacementTest).Expect(found).To(HaveMember(field, own))
+			api.For(spec.StateCreate(field), spec.GetPlacementTest).Expect(found).To(HaveMember(field, own))
 		}
 	}
 }

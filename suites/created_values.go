@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
@@ -31,16 +32,16 @@ const createdAtOnce = 24
 
 // expectKeptValues creates a test with each value of the field.
 func expectKeptValues(api *API, field string) {
-	values := api.ValuesOf(field)
+	values := ValuesOf(api, field)
 	if len(values) == 0 {
 		api.NotAssessed("%s", LackedValue(field))
 	}
 	for some := range slices.Chunk(values, createdAtOnce) {
 		expectKept(api, field, some)
-		api.TidyUp()
+		TidyUp(api)
 	}
 	for _, view := range testViews {
-		if kept := api.ForOperation(spec.StateCreate(field), view); !kept.Judged() {
+		if kept := api.For(spec.StateCreate(field), view); !kept.Judged() {
 			kept.NotAssessed("a created test with a value in %s", field)
 		}
 	}
@@ -56,7 +57,7 @@ func expectKept(api *API, field string, values []variants.Variant) {
 	id := spec.StateCreate(field)
 	calls := make([]Call, len(values))
 	for i, v := range values {
-		calls[i] = api.Creating(field, v)
+		calls[i] = Creating(api, field, v)
 	}
 	var made []Response
 	var ids []string
@@ -78,13 +79,13 @@ func expectKept(api *API, field string, values []variants.Variant) {
 		if shown := r.Row()[field]; Fits(kept, shown) && !Fits(EqualJSON(sent), shown) {
 			api.Observe(spec.OpenPointNormalForm, "%s", field)
 		}
-		api.ForOperation(id, spec.CreatePlacementTest).Expect(r).To(HaveMember(field, kept))
+		api.For(id, spec.CreatePlacementTest).Expect(r).To(HaveMember(field, kept))
 		if found[i].Status == http.StatusOK {
-			api.ForOperation(id, spec.GetPlacementTest).Expect(found[i]).To(HaveMember(field, kept))
+			api.For(id, spec.GetPlacementTest).Expect(found[i]).To(HaveMember(field, kept))
 		} else {
-			api.ForOperation(id, spec.GetPlacementTest).Expect(found[i]).To(HaveStatusBecause(http.StatusOK, "200 and the test that was created"))
+			api.For(id, spec.GetPlacementTest).Expect(found[i]).To(HaveStatusBecause(http.StatusOK, "200 and the test that was created"))
 		}
-		api.ForOperation(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
+		api.For(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
 	}
 }
 
@@ -94,10 +95,10 @@ func viewsOf(api *API, made []Response, ids []string) (found []Response, list Wa
 	found = make([]Response, len(made))
 	work := make([]func(), len(made))
 	for i := range made {
-		work[i] = func() { found[i] = api.Find(made[i]) }
+		work[i] = func() { found[i] = Find(api, made[i]) }
 	}
 	api.Together(work...)
-	return found, api.ListShowing(api.As(dataset.Main, spec.ListPlacementTests), ids...)
+	return found, ListShowing(api, api.As(dataset.Main, spec.ListPlacementTests), ids...)
 }
 
 // findsSpecialNames creates tests whose names hold special characters, and searches for
@@ -106,13 +107,13 @@ func findsSpecialNames(api *API) {
 	var calls []Call
 	for _, v := range variants.Member(spec.CreatePlacementTest, "name").Valid {
 		if !v.Open {
-			calls = append(calls, api.Creating("name", v))
+			calls = append(calls, Creating(api, "name", v))
 		}
 	}
 	list := api.Request()
 	work := make([]func(), len(calls))
 	for i, k := range calls { // a server may cache what a search found
-		work[i] = func() { api.ReadAll(list.WithQuery("search", k.Members()["name"].(string))) }
+		work[i] = func() { api.Read(list.WithQuery("search", k.Members()["name"].(string))) }
 	}
 	api.Together(work...)
 	var names, ids []string
@@ -121,18 +122,18 @@ func findsSpecialNames(api *API) {
 			names, ids = append(names, made.SentField("name").(string)), append(ids, made.ID())
 		}
 	}
-	listed := api.ListShowing(list, ids...).ByKey()
+	listed := ListShowing(api, list, ids...).ByKey()
 	found := make([]Walk, len(ids))
-	api.Look(func() bool { // a search may show a new row later than the list
+	api.Eventually(func() bool { // a search may show a new row later than the list
 		work := make([]func(), len(ids))
 		for i := range ids {
-			work[i] = func() { found[i] = api.ReadAll(list.WithQuery("search", names[i])) }
+			work[i] = func() { found[i] = api.Read(list.WithQuery("search", names[i])) }
 		}
 		api.Together(work...)
 		return !slices.ContainsFunc(ids, func(id string) bool {
 			return found[slices.Index(ids, id)].Keys()[paging.FoldID(id)] == 0
 		})
-	})
+	}).Should(gomega.BeTrue())
 	for i, id := range ids {
 		if listed[paging.FoldID(id)]["name"] == names[i] { // otherwise another requirement is broken
 			api.Expect(found[i]).To(ShowRow(id, "the test "+Shorten(names[i])))

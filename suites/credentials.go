@@ -24,7 +24,7 @@ import (
 
 // withKeyElsewhere shows a valid key everywhere but in the Authorization header.
 func withKeyElsewhere(k Call) []Call {
-	bare, token := k.WithoutAuthorization(), k.Key.Token
+	bare, token := k.WithKey(client.Key{}), k.Key.Token
 	inQuery, inHeaders := bare, bare
 	for _, name := range []string{"access_token", "api_key", "apikey", "key", "token"} {
 		inQuery = inQuery.WithQuery(name, token)
@@ -74,7 +74,7 @@ func inForms(id spec.ID, k Call, forms []string) []Call {
 	}
 	var calls []Call
 	for _, form := range forms {
-		calls = append(calls, k.WithAuthorization(strings.NewReplacer(words...).Replace(form)))
+		calls = append(calls, k.WithHeader("Authorization", strings.NewReplacer(words...).Replace(form)))
 	}
 	return UnauthorizedFor(id, calls...)
 }
@@ -146,11 +146,11 @@ const malformedID = "not-a-uuid"
 // of the operation's requests, and all optional parts at once.
 func besides(api *API, op spec.Operation) []func(Call) Call {
 	var all []func(Call) Call
-	raw := func(k Call) Call { return k.WithRawBody(`{"name": "breaks o`) }
+	raw := func(k Call) Call { return k.WithBody(Raw(`{"name": "breaks o`)) }
 	switch op.Method {
 	case http.MethodPost:
 		all = append(all, raw, func(k Call) Call { return k.WithBody(nil) }, func(k Call) Call { return k.WithBody(map[string]any{}) },
-			func(k Call) Call { return k.WithRawBody(string(k.Bytes())).WithHeader("Content-Type", "text/plain") })
+			func(k Call) Call { return k.WithBody(Raw(string(BodyOf(k)))).WithHeader("Content-Type", "text/plain") })
 	case http.MethodDelete:
 		all = append(all, raw)
 	}
@@ -200,5 +200,5 @@ func inTurn(calls []Call, changes []func(Call) Call) []Call {
 // does not have: its id is no UUID, and the answer to an unknown path is the same. The
 // specification does not say that such a path asks for a key.
 func isUnknownPath(api *API, r Response) bool {
-	return r.Call.ID == malformedID && spec.MeansUnserved(r.Status) && r.Status == api.UnknownPath(client.Key{})
+	return r.Call.ID == malformedID && spec.MeansUnserved(r.Status) && r.Status == UnknownPath(api, client.Key{})
 }

@@ -25,11 +25,11 @@ func deletions(list string) {
 	It("answers with what it deleted", Requires(spec.StateDeleteAnswer), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 		removals := []Call{api.Request()}
 		if api.Operation().ID == spec.DeletePlacementTest {
-			full := api.Do(api.WithAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
+			full := api.Do(WithAllOptional(api, api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
 			removals = append(removals, removals[0].WithID(full.ID()))
 		}
 		for _, remove := range removals {
-			before, ok := api.ListShowing(api.As(dataset.Main, list), remove.ID).ByKey()[paging.FoldID(remove.ID)]
+			before, ok := ListShowing(api, api.As(dataset.Main, list), remove.ID).ByKey()[paging.FoldID(remove.ID)]
 			if !ok {
 				api.NotAssessed("the resource that is to be deleted in %s", list)
 			}
@@ -48,7 +48,7 @@ func deletions(list string) {
 	It("takes the resource, and only it, out of the list", Requires(spec.StateDeleteList, spec.StateDeleteOthers), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 		remove, others := deletionAmongOthers(api)
 		rows := api.As(dataset.Main, list)
-		shown := api.ListShowing(rows, append(others, remove.ID)...)
+		shown := ListShowing(api, rows, append(others, remove.ID)...)
 		before, listed := shown.Keys(), shown.ByKey()
 		others = slices.DeleteFunc(others, func(id string) bool { return before[paging.FoldID(id)] == 0 })
 		if len(others) == 0 || before[paging.FoldID(remove.ID)] == 0 {
@@ -63,13 +63,13 @@ func deletions(list string) {
 			}
 			api.Together(work...)
 		}
-		each(api.ReadAll) // a server may cache what a search found
+		each(api.Read) // a server may cache what a search found
 		api.Do(remove)
-		after := api.ListWithout(rows, remove.ID)
+		after := ListWithout(api, rows, remove.ID)
 		if !api.For(spec.StateDeleteList).Expect(after).To(NotShowRow(remove.ID, "the deleted")) {
 			api.NotAssessed("a deletion that shows in %s", list)
 		}
-		each(func(k Call) Walk { return api.ListWithout(k, remove.ID) })
+		each(func(k Call) Walk { return ListWithout(api, k, remove.ID) })
 		for _, w := range found {
 			api.For(spec.StateDeleteList).Expect(w).To(NotShowRow(remove.ID, "the deleted"))
 		}
@@ -83,7 +83,7 @@ func deletions(list string) {
 		expectOthersKept(api, spec.StateDeleteOthers, shown, after, func() Walk {
 			second := api.Request()
 			api.Do(second)
-			return api.ListWithout(rows, second.ID)
+			return ListWithout(api, rows, second.ID)
 		})
 	})
 
@@ -97,12 +97,12 @@ func deletions(list string) {
 		shows := func() bool {
 			if api.Operation().ID == spec.DeletePlacementTest {
 				get := api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.ID)
-				return api.UntilGone("a deletion in a get", get).Status != http.StatusNotFound
+				return UntilGone(api, "a deletion in a get", get).Status != http.StatusNotFound
 			}
-			return api.ListWithout(api.As(dataset.Main, list), remove.ID).Row(remove.ID) != nil
+			return ListWithout(api, api.As(dataset.Main, list), remove.ID).Row(remove.ID) != nil
 		}
 		gone := api.Serves(list) && api.Serves(spec.GetPlacementTest) && !shows() // other requirements judge that
-		again := api.UntilGone("a deletion that is repeated", remove)
+		again := UntilGone(api, "a deletion that is repeated", remove.Breaking(spec.StateDeleteAgain))
 		if api.Expect(again).To(HaveStatus(http.StatusNotFound)) && gone {
 			awaitLaterChange(api)
 			api.Expect(again).To(RestoreNothing(shows()))
@@ -132,7 +132,7 @@ func referTo(api *API, remove Call) bool {
 	if !api.Do(moving.WithField("subsequence_id", remove.ID).MayBeRefused()).OK() {
 		return false
 	}
-	api.Afterwards(func(context.Context) { api.Survive(func() { api.Do(moving.MayBeRefused()) }) })
+	api.Cleanup(func(context.Context) { Survive(api, func() { api.Do(moving.MayBeRefused()) }) })
 	return true
 }
 
@@ -143,8 +143,8 @@ var kindsOfTests = []string{"status", "type", "sending_method", "delivery_mode"}
 func expectEveryKindDeleted(api *API) {
 	var creations, removals []Call
 	for _, field := range kindsOfTests {
-		for _, v := range api.ValuesOf(field) {
-			creations = append(creations, api.Creating(field, v))
+		for _, v := range ValuesOf(api, field) {
+			creations = append(creations, Creating(api, field, v))
 		}
 	}
 	creations = append(creations, kindsTogether(api)...)
@@ -157,7 +157,7 @@ func expectEveryKindDeleted(api *API) {
 	for _, k := range removals {
 		made = append(made, k.ID)
 	}
-	shown := api.ListShowing(api.As(dataset.Main, spec.ListPlacementTests), made...).Keys()
+	shown := ListShowing(api, api.As(dataset.Main, spec.ListPlacementTests), made...).Keys()
 	for i, removed := range api.DoAll(removals...) {
 		if removed.OK() && shown[paging.FoldID(removals[i].ID)] > 0 {
 			ids = append(ids, removals[i].ID)
@@ -166,7 +166,7 @@ func expectEveryKindDeleted(api *API) {
 	if len(ids) == 0 {
 		api.NotAssessed("created tests that %s shows and that can be deleted", spec.ListPlacementTests)
 	}
-	after := api.ListWithout(api.As(dataset.Main, spec.ListPlacementTests), ids...)
+	after := ListWithout(api, api.As(dataset.Main, spec.ListPlacementTests), ids...)
 	for _, id := range ids {
 		api.Expect(after).To(NotShowRow(id, "the deleted"))
 	}
@@ -185,7 +185,7 @@ func kindsTogether(api *API) []Call {
 			k = k.WithField(field, kind[i])
 		}
 		if kind[1] == 2 {
-			k = api.Automated(k)
+			k = Automated(api, k)
 		}
 		calls = append(calls, k)
 	}
@@ -205,13 +205,13 @@ func queriesThatShow(api *API, list string, row paging.Row, rows []paging.Row) [
 			if requirement, in := u.Says(row); requirement != "" && !in {
 				continue
 			}
-			k, ok := api.KnownFilter(plain, u.Query)
+			k, ok := KnownFilter(api, plain, u.Query)
 			if !ok {
 				continue
 			}
 			calls = append(calls, k)
 			for _, other := range single {
-				if both, ok := api.KnownFilter(k, other); ok {
+				if both, ok := KnownFilter(api, k, other); ok {
 					calls = append(calls, both)
 				}
 			}
@@ -230,10 +230,10 @@ func queriesThatShow(api *API, list string, row paging.Row, rows []paging.Row) [
 // the same body as the deleted one.
 func deletionAmongOthers(api *API) (remove Call, others []string) {
 	if api.Operation().ID == spec.DeletePlacementTest {
-		older, deleted := api.NewTest(), api.NewTest()
-		namesake, younger := api.Do(deleted.Call), api.NewTest()
+		older, deleted := NewTest(api), NewTest(api)
+		namesake, younger := api.Do(deleted.Call), NewTest(api)
 		return api.As(dataset.Main, spec.DeletePlacementTest).WithID(deleted.ID()), []string{older.ID(), namesake.ID(), younger.ID()}
 	}
 	remove = api.Request()
-	return remove, append(api.Neighbours(remove.ID), api.Workspace(dataset.Main).Subsequences...)
+	return remove, append(Neighbours(api, remove.ID), api.Workspace(dataset.Main).Subsequences...)
 }

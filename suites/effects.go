@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
@@ -75,7 +76,7 @@ func expectNoEffect(api *API, without func(Call) []Call) {
 	case spec.CreatePlacementTest:
 		expectNothingCreated(api, without)
 	case spec.MoveAccounts:
-		source, destination := api.SubWorkspaces(dataset.Admin)
+		source, destination := SubWorkspaces(api, dataset.Admin)
 		moveAround(api, source, destination, func(account string) bool {
 			k := api.As(dataset.Admin, op.ID).WithBody(Move(source, destination, account))
 			refusedAll(api, without(k))
@@ -89,13 +90,13 @@ func expectNoEffect(api *API, without func(Call) []Call) {
 	default: // a deletion
 		var remove Call
 		if op.ID == spec.DeletePlacementTest {
-			remove = api.As(dataset.Main, op.ID).WithID(api.Shown(api.NewTest()).ID())
+			remove = api.As(dataset.Main, op.ID).WithID(Shown(api, NewTest(api)).ID())
 		} else {
 			remove = api.Request()
 		}
 		refusedAll(api, without(remove))
 		awaitLaterChange(api)
-		expectThere(api, api.Expect, remove, asMain(api))
+		expectThere(api, api.For(api.Requirement()), remove, asMain(api))
 	}
 }
 
@@ -105,17 +106,17 @@ func asMain(api *API) func(operation string) Call {
 
 // expectThere looks for the resource that a refused request asked to delete: in a get, or else
 // in the list.
-func expectThere(api *API, expect func(any) Assertion, remove Call, as func(operation string) Call) {
+func expectThere(api *API, requirement Requirement, remove Call, as func(operation string) Call) {
 	if get, ok := remove.Operation.Get(); ok {
-		found := api.Do(as(get.ID).WithID(remove.ID).MayGet(http.StatusNotFound))
+		found := api.Do(requirement.NamedBy(as(get.ID).WithID(remove.ID)))
 		if found.OK() && paging.FoldID(found.ID()) != paging.FoldID(remove.ID) && !api.Profile.Stateless {
 			api.NotAssessed("a response of %s that shows %s", get.ID, remove.ID)
 		}
-		expect(found).To(BeServed())
+		requirement.Expect(found).To(BeServed())
 		return
 	}
 	list, _ := remove.Operation.List()
-	if expect(api.ReadAll(as(list.ID))).To(ShowRow(remove.ID, "the subsequence")) {
+	if requirement.Expect(api.Read(as(list.ID))).To(ShowRow(remove.ID, "the subsequence")) {
 		api.Sandbox().GiveBack(remove.ID)
 	}
 }
@@ -126,10 +127,10 @@ func awaitLaterChange(api *API) {
 	if api.Profile.Stateless || !api.Serves(spec.CreatePlacementTest) || !api.Serves(spec.DeletePlacementTest) || !api.Serves(spec.ListPlacementTests) {
 		return
 	}
-	id := api.NewTest().ID()
-	api.MustShow("a created test in the list", func() bool { return newestTests(api)[paging.FoldID(id)] != nil })
+	id := NewTest(api).ID()
+	MustShow(api, "a created test in the list", func() bool { return newestTests(api)[paging.FoldID(id)] != nil })
 	api.Do(api.As(dataset.Main, spec.DeletePlacementTest).WithID(id))
-	api.MustShow("a deletion in the list", func() bool { return newestTests(api)[paging.FoldID(id)] == nil })
+	MustShow(api, "a deletion in the list", func() bool { return newestTests(api)[paging.FoldID(id)] == nil })
 }
 
 // invalidForms returns the request with parts that no server may accept.
@@ -147,11 +148,11 @@ func invalidForms(k Call) []Call {
 // expectNoDeletionByBody asks to delete a test with a body, which a server may ignore or
 // refuse.
 func expectNoDeletionByBody(api *API) {
-	made := api.Shown(api.NewTest())
-	remove := api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()).WithRawBody(`{"conformance": true}`).MayBeRefused()
+	made := Shown(api, NewTest(api))
+	remove := api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()).WithBody(Raw(`{"conformance": true}`)).MayBeRefused()
 	if api.Do(remove).Status/100 == 4 {
 		awaitLaterChange(api)
-		api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).MayGet(http.StatusNotFound))).To(BeServed())
+		api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).Breaking(spec.RequestNoEffect))
 	}
 }
 
@@ -188,11 +189,11 @@ func expectNothingCreated(api *API, without func(Call) []Call) {
 // newestAfterAnother creates a test and returns the newest tests once the list shows it: what
 // came of an earlier request would show then, too.
 func newestAfterAnother(api *API) (after map[string]map[string]any, listed bool) {
-	id := paging.FoldID(api.NewTest().ID())
-	listed = api.Eventually("a created test in the list", func() bool {
+	id := paging.FoldID(NewTest(api).ID())
+	listed = api.Eventually(func() bool {
 		after = newestTests(api)
 		return after[id] != nil
-	})
+	}).Should(gomega.BeTrue(), "a created test in the list")
 	return after, listed
 }
 
@@ -206,7 +207,7 @@ func expectEffect(api *API, served Response) {
 	}
 	switch served.Call.Operation.ID {
 	case spec.CreatePlacementTest:
-		found := api.Find(served)
+		found := Find(api, served)
 		if found.OK() && !IsMade(served, found) && !api.Profile.Stateless {
 			requirement.NotAssessed("a get that shows the test that was created")
 			return
@@ -214,10 +215,10 @@ func expectEffect(api *API, served Response) {
 		requirement.Expect(found).To(BeServed())
 	default: // a deletion
 		if get, ok := served.Call.Operation.Get(); ok {
-			requirement.Expect(api.UntilGone("a deletion in a get", asMain(api)(get.ID).WithID(served.Call.ID))).To(HaveStatus(http.StatusNotFound))
+			requirement.Expect(UntilGone(api, "a deletion in a get", asMain(api)(get.ID).WithID(served.Call.ID).Breaking(spec.ScopeEffect))).To(HaveStatus(http.StatusNotFound))
 			return
 		}
 		list, _ := served.Call.Operation.List()
-		requirement.Expect(api.ListWithout(asMain(api)(list.ID), served.Call.ID)).To(NotShowRow(served.Call.ID, "the deleted"))
+		requirement.Expect(ListWithout(api, asMain(api)(list.ID), served.Call.ID)).To(NotShowRow(served.Call.ID, "the deleted"))
 	}
 }

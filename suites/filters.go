@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -48,13 +49,13 @@ const handful = 4
 // specs create more of them while it looks, so these do not count then.
 func expectFilter(api *API, f oracle.Filter) {
 	list := api.Request()
-	tried := tryFilter(api, list, f, api.Shared)
+	tried := tryFilter(api, list, f, Shared)
 	if tried.differs(f) {
-		api.Look(func() bool {
-			tried = tryFilter(api, list, f, api.ReadAll)
-			tried.before = api.Settled(tried.before)
+		api.Eventually(func() bool {
+			tried = tryFilter(api, list, f, (*API).Read)
+			tried.before = Settled(api, tried.before)
 			return !tried.differs(f)
-		})
+		}).Should(gomega.BeTrue())
 	}
 	for _, t := range tried.uses {
 		if !t.whole || !t.walk.Complete() && len(t.walk.Pages) > 0 {
@@ -83,14 +84,14 @@ func filtersNewTests(api *API) {
 		return api.Do(api.RequestAs(dataset.Main, spec.CreatePlacementTest).WithField("status", status)).ID()
 	}
 	for _, status := range []string{"1", "2", "3"} { // a server may cache what a filter found
-		api.ReadAll(api.Request().WithQuery(profile.ParamStatus, status))
+		api.Read(api.Request().WithQuery(profile.ParamStatus, status))
 	}
-	ids := []string{api.NewTest().ID(), with(nil), with(Paused), with(Completed)}
-	listed := api.ListShowing(api.Request(), ids...)
+	ids := []string{NewTest(api).ID(), with(nil), with(Paused), with(Completed)}
+	listed := ListShowing(api, api.Request(), ids...)
 	for _, id := range ids { // other rows do not count while they are new
 		if row := listed.Row(id); row["status"] != nil {
 			byStatus := api.Request().WithQuery(profile.ParamStatus, fmt.Sprint(row["status"]))
-			api.For(spec.FilterStatusMissing).Expect(api.ListShowing(byStatus, id)).To(ShowRow(id, "the new test"))
+			api.For(spec.FilterStatusMissing).Expect(ListShowing(api, byStatus, id)).To(ShowRow(id, "the new test"))
 		}
 	}
 	for _, f := range oracle.Filters(spec.ListPlacementTests) {
@@ -115,9 +116,9 @@ type triedUse struct {
 
 // tryFilter walks the list without the filter, with it, and without it again: only rows
 // that both unfiltered walks show alike are expected or ruled out.
-func tryFilter(api *API, list Call, f oracle.Filter, unfiltered func(Call) Walk) filterTrial {
-	tried := filterTrial{before: unfiltered(list)}
-	whole, named := oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}, api.Named(list.Operation.ID)
+func tryFilter(api *API, list Call, f oracle.Filter, unfiltered func(*API, Call) Walk) filterTrial {
+	tried := filterTrial{before: unfiltered(api, list)}
+	whole, named := oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}, Named(api, list.Operation.ID)
 	var work []func()
 	try := func(u oracle.Use, whole bool, walk func() Walk) {
 		i := len(tried.uses)
@@ -125,13 +126,13 @@ func tryFilter(api *API, list Call, f oracle.Filter, unfiltered func(Call) Walk)
 		work = append(work, func() { tried.uses[i].walk = walk() })
 	}
 	for _, u := range f.Uses(whole.Rows, handful) {
-		k := api.FilteredBy(list, u.Query)
-		try(u, true, func() Walk { return api.ReadAll(k) })
+		k := FilteredBy(api, list, u.Query)
+		try(u, true, func() Walk { return api.Read(k) })
 	}
 	if len(work) == 0 {
 		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
 	}
-	ask := func(u oracle.Use, q oracle.Query) { try(u, false, func() Walk { return api.Ask(list, q).Walk }) }
+	ask := func(u oracle.Use, q oracle.Query) { try(u, false, func() Walk { return Ask(api, list, q).Walk }) }
 	for _, u := range whole.Flagged(f, handful, named) {
 		ask(u, u.BeyondFirst(whole.Rows))
 	}
@@ -143,10 +144,10 @@ func tryFilter(api *API, list Call, f oracle.Filter, unfiltered func(Call) Walk)
 	}
 	for _, u := range whole.Alone(f, handful) { // a server may want both ends
 		q := oracle.Query{Parameters: u.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}
-		try(u, true, func() Walk { return api.Ask(list.MayBeRefused(), q).Walk })
+		try(u, true, func() Walk { return Ask(api, list.MayBeRefused(), q).Walk })
 	}
 	api.Together(work...)
-	tried.after = unfiltered(list)
+	tried.after = unfiltered(api, list)
 	return tried
 }
 
@@ -215,7 +216,7 @@ func strangers(id spec.ID, u oracle.Use, w Walk) []Finding {
 // most rows, and in small pages by one that selects few.
 func walkFiltered(api *API) {
 	list := api.Request()
-	rows := api.Shared(list).Rows()
+	rows := Shared(api, list).Rows()
 	var walked []filteredWalks
 	var work []func()
 	walk := func(uses []oracle.Use, sizes func(rows int) paging.Sizes) {
@@ -224,7 +225,7 @@ func walkFiltered(api *API) {
 		work = append(work, func() { walked[i] = walkThrough(api, list, uses, sizes) })
 	}
 	for _, f := range oracle.Filters(list.Operation.ID) {
-		if f.Kind == spec.AnyOf && api.Named(list.Operation.ID)(f.Key) {
+		if f.Kind == spec.AnyOf && Named(api, list.Operation.ID)(f.Key) {
 			expectOnce(api, list, f, rows)
 		}
 		widest := f.Widest(rows, handful)
@@ -269,18 +270,16 @@ type filteredWalks struct {
 func walkThrough(api *API, list Call, uses []oracle.Use, sizes func(rows int) paging.Sizes) filteredWalks {
 	const several = 2
 	for _, u := range uses {
-		k, ok := api.KnownFilter(list, u.Query)
+		k, ok := KnownFilter(api, list, u.Query)
 		if !ok {
 			continue
 		}
-		first := api.UnjudgedWalk(k, PagesOf(MaxLimit))
+		first := api.Walk(k, PagesOf(MaxLimit))
 		n := len(first.Rows())
 		if n < several {
-			api.ChargeEnd(first)
-			api.ChargeRepeats(first)
 			continue
 		}
-		return filteredWalks{u, []Walk{first, api.UnjudgedWalk(k, sizes(n)), api.UnjudgedWalk(k, PagesOf(MaxLimit))}}
+		return filteredWalks{u, []Walk{first, api.Walk(k, sizes(n)), api.Walk(k, PagesOf(MaxLimit))}}
 	}
 	return filteredWalks{}
 }
@@ -293,7 +292,7 @@ func expectSameFiltered(api *API, u oracle.Use, walks []Walk) {
 	}
 	for i, walk := range walks {
 		api.Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
-		api.Expect(walk).To(ShowTheRows(api.MissingFrom(walks, i)))
+		api.Expect(walk).To(ShowTheRows(MissingFrom(api, walks, i)))
 		api.Expect(walk).To(ShowTheOrderOf(walks[0]))
 		if spec.Has(spec.PageOrder.On(walk.List.Operation.ID)) {
 			api.Expect(walk).To(BeSortedByID(""))

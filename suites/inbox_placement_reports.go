@@ -31,25 +31,25 @@ func inboxPlacementReports() {
 func expectSkipping(api *API, part spec.Filter) {
 	list, field, skips, keeps := api.Request(), part.Fields[0], part.Requirement("TRUE"), part.Requirement("DEFAULT")
 	name := api.Parameter(list.Operation.ID, part.Key)
-	before := api.ReadAll(list)
-	skipped := api.ReadAll(list.WithQuery(name, "true"))
-	kept := api.ReadAll(list.WithQuery(name, "false"))
+	before := api.Read(list)
+	skipped := api.Read(list.WithQuery(name, "true"))
+	kept := api.Read(list.WithQuery(name, "false"))
 	together := list
 	for _, other := range oracle.Parts(list.Operation.ID) {
 		together = together.WithQuery(api.Parameter(list.Operation.ID, other.Key), "true")
 	}
-	alone := api.ReadAll(together.WithQuery(name, "false"))
-	both := api.UnjudgedWalk(together, PagesOf(max(1, len(before.Rows())/3))) // beyond the first page, too
-	after := api.ReadAll(list)
+	alone := api.Read(together.WithQuery(name, "false"))
+	both := api.Walk(together, PagesOf(max(1, len(before.Rows())/3))) // beyond the first page, too
+	after := api.Read(list)
 
 	if slices.ContainsFunc(before.Rows(), func(r paging.Row) bool { return r.Value[field] != nil }) {
-		api.For(skips).Expect(skipped).To(ShowTheRows(api.MissingBetween(before, skipped, after)))
+		api.For(skips).Expect(skipped).To(ShowTheRows(MissingBetween(api, before, skipped, after)))
 		api.For(skips).Expect(skipped).To(LeaveOutOnly(field, before, after))
 		api.For(skips).Expect(both).To(LeaveOutOnly(field, Walk{}, Walk{}))
 	} else {
 		api.For(skips).NotAssessed("a report that shows %s without the flag", field)
 	}
-	if gone := api.MissingBetween(before, kept, after); len(gone) > 0 {
+	if gone := MissingBetween(api, before, kept, after); len(gone) > 0 {
 		api.For(keeps).Expect(kept).To(ShowTheRows(gone))
 	}
 	api.For(keeps).Expect(before).To(ShowPartAsIn(kept, field))

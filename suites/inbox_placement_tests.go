@@ -38,7 +38,7 @@ func inboxPlacementTests() {
 			first, second := api.Do(request), api.Do(request)
 			api.Expect(second).To(HaveMember("id", NotEqualID(first.ID())))
 			for _, made := range []Response{first, second} {
-				api.Expect(api.Find(made)).To(HaveStatus(http.StatusOK))
+				api.Expect(Find(api, made)).To(HaveStatus(http.StatusOK))
 			}
 			if api.Serves(spec.ListPlacementTests) {
 				keepsOlderTests(api)
@@ -53,7 +53,7 @@ func inboxPlacementTests() {
 		}
 
 		documentedShape(func(api *API) {
-			api.DoAll(api.Request(), api.WithAllOptional(api.Request()), api.Request())
+			api.DoAll(api.Request(), WithAllOptional(api, api.Request()), api.Request())
 		})
 	})
 
@@ -98,17 +98,17 @@ func inboxPlacementTests() {
 			remove := api.Request()
 			forms := withMetadataToo(api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.ID))
 			for _, form := range forms { // a server may cache the test
-				api.MustShow("a created test in a get", func() bool { return api.Do(form.MayGet(http.StatusNotFound)).OK() })
+				MustShow(api, "a created test in a get", func() bool { return api.Do(form.MayGet(http.StatusNotFound)).OK() })
 			}
 			api.Do(remove)
 			for _, form := range forms {
-				api.Expect(api.UntilGone("a deletion in a get", form)).To(HaveStatus(http.StatusNotFound))
+				api.Expect(UntilGone(api, "a deletion in a get", form.Breaking(spec.StateDeleteGet))).To(HaveStatus(http.StatusNotFound))
 			}
 		})
 
 		documentedShape(func(api *API) {
-			full := api.Do(api.WithAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
-			for _, made := range []Response{api.NewTest(), full, api.NewTest()} {
+			full := api.Do(WithAllOptional(api, api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
+			for _, made := range []Response{NewTest(api), full, NewTest(api)} {
 				api.Do(api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()))
 			}
 		})
@@ -120,10 +120,10 @@ func inboxPlacementTests() {
 func keepsOlderTests(api *API) {
 	list := api.As(dataset.Main, spec.ListPlacementTests)
 	walkAfterCreation := func() Walk {
-		made := api.Do(api.WithAllOptional(api.Request()).WithField("description", api.Word()).WithField("test_code", api.Word()))
-		return api.MustList(list, made.ID())
+		made := api.Do(WithAllOptional(api, api.Request()).WithField("description", api.Word()).WithField("test_code", api.Word()))
+		return MustList(api, list, made.ID())
 	}
-	before := api.ReadAll(list)
+	before := api.Read(list)
 	expectOthersKept(api, spec.StateCreateDistinct, before, walkAfterCreation(), walkAfterCreation)
 }
 
@@ -131,8 +131,8 @@ func keepsOlderTests(api *API) {
 // list is up to date.
 func makesOneTest(api *API) {
 	made := api.Do(api.Request().WithField("run_immediately", true))
-	later := api.NewTest()
-	list := api.MustList(api.As(dataset.Main, spec.ListPlacementTests), made.ID(), later.ID())
+	later := NewTest(api)
+	list := MustList(api, api.As(dataset.Main, spec.ListPlacementTests), made.ID(), later.ID())
 	api.Expect(list).To(ShowNameOnce(made.ID(), made.SentField("name")))
 }
 
@@ -161,16 +161,16 @@ func findsByNameAndStatus(api *API) {
 	both := byStatus.WithQuery("search", name)
 	together := []Call{both, both.WithQuery("sort_order", "asc"), both.WithQuery("sort_order", "desc")}
 	for _, k := range together { // a server may cache what a search found
-		api.ReadAll(k)
+		api.Read(k)
 	}
 	made := api.Do(creation)
 	for _, k := range []Call{list.WithQuery("search", name), byStatus} { // other requirements judge these
-		if shown := api.ListShowing(k, made.ID()); shown.Keys()[paging.FoldID(made.ID())] == 0 {
+		if shown := ListShowing(api, k, made.ID()); shown.Keys()[paging.FoldID(made.ID())] == 0 {
 			api.NotAssessed("a new test that a search by its name and a filter by its status find")
 		}
 	}
 	for _, k := range together {
-		api.Expect(api.ListShowing(k, made.ID())).To(ShowRow(made.ID(), "the new test"))
+		api.Expect(ListShowing(api, k, made.ID())).To(ShowRow(made.ID(), "the new test"))
 	}
 }
 
@@ -197,7 +197,7 @@ func expectMade(api *API, made Response) {
 	if !made.OK() {
 		return
 	}
-	found := api.Find(made)
+	found := Find(api, made)
 	if found.Status == http.StatusOK && !IsMade(made, found) {
 		api.For(api.Requirement()).NotAssessed("a get that shows the test that was created")
 		return
@@ -208,7 +208,7 @@ func expectMade(api *API, made Response) {
 // readOnlyValues returns the values to send for the field. A server may take over only an id
 // that exists, such as that of another workspace.
 func readOnlyValues(api *API, field string) []any {
-	values := []any{api.ReadOnlyValue(field)}
+	values := []any{ReadOnlyValue(api, field)}
 	if id := api.Workspace(dataset.Second).ID; field == "organization_id" && id != "" {
 		values = append(values, id)
 	}
@@ -229,7 +229,7 @@ func expectReadOnly(api *API, field string, value any) {
 		requirement.NotAssessed("%s", made.Shortfall())
 		return
 	}
-	requirement.Expect(creation{made, api.Find(made), api.ListShowing(api.As(dataset.Main, spec.ListPlacementTests), made.ID())}).To(KeepItsOwn(field, value))
+	requirement.Expect(creation{made, Find(api, made), ListShowing(api, api.As(dataset.Main, spec.ListPlacementTests), made.ID())}).To(KeepItsOwn(field, value))
 }
 
 // creation is a test that was created, as three operations show it.

@@ -30,9 +30,9 @@ func isolation() {
 	for _, op := range spec.IsolationOwner.Operations() {
 		Describe(op.ID, func() {
 			It("names the key's workspace as the owner", Rules(spec.IsolationOwner), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-				api.NeedOwner(AuthorizedRole(op))
+				NeedOwner(api, AuthorizedRole(op))
 				if op.Answer == spec.Page {
-					api.WalkKeys(api.Request(), PagesOf(MaxLimit))
+					api.Walk(KeysOf(api.Request()), PagesOf(MaxLimit))
 				} else {
 					api.Do(api.Request())
 				}
@@ -46,7 +46,7 @@ func isolation() {
 					refused := expectForeignIDRefused(api)
 					ours := expectForeignKeysRefused(api)
 					awaitLaterChange(api)
-					untouched := api.For(spec.IsolationUntouched).Expect
+					untouched := api.For(spec.IsolationUntouched)
 					expectThere(api, untouched, refused.Call, func(operation string) Call { return api.As(dataset.Second, operation) })
 					expectThere(api, untouched, ours, asMain(api))
 				})
@@ -67,17 +67,17 @@ func isolation() {
 		It("creates a test in the key's workspace alone", Requires(spec.IsolationCreate), func(api *API) {
 			made := api.Do(api.RequestAs(dataset.Second, spec.CreatePlacementTest))
 			get := api.As(dataset.Second, spec.GetPlacementTest).WithID(made.ID()).MayGet(http.StatusNotFound)
-			found := api.Until("a created test in a get", get, Response.OK)
+			found := Until(api, "a created test in a get", get, Response.OK)
 			if api.Expect(found).To(BeServed()) {
 				api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).MustBeRefused(spec.IsolationCreate))
 			}
-			foreign := api.IDIn(dataset.Second, made.Call.Operation, "campaign")
+			foreign := IDIn(api, dataset.Second, made.Call.Operation, "campaign")
 			expectNotAccepted(api, api.Request().WithField("campaign_id", foreign))
 		})
 	})
 	Describe(spec.MoveLead, func() {
 		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), func(api *API) {
-			foreign := api.IDIn(dataset.Second, api.Operation(), "subsequence")
+			foreign := IDIn(api, dataset.Second, api.Operation(), "subsequence")
 			api.Do(api.Request().WithField("subsequence_id", foreign).MustBeRefused(spec.IsolationSubsequence))
 		})
 	})
@@ -92,14 +92,14 @@ func expectNoRowShared(api *API) {
 	}
 	read := map[string]Walk{}
 	for _, role := range first {
-		read[role] = api.Shared(api.As(role, api.Operation().ID))
+		read[role] = Shared(api, api.As(role, api.Operation().ID))
 	}
 	slices.Reverse(first) // the main workspace's row is the violation
 	roles := append(first, slices.DeleteFunc(unrelatedRoles(api), func(role string) bool { return slices.Contains(first, role) })...)
 	foreign := 0
 	for _, role := range roles {
 		if _, known := read[role]; !known && api.Workspace(role).ID != "" {
-			read[role] = api.Shared(api.As(role, api.Operation().ID))
+			read[role] = Shared(api, api.As(role, api.Operation().ID))
 		}
 		if apart(api, dataset.Main, role) {
 			foreign += len(read[role].Rows())
@@ -155,7 +155,7 @@ func unrelated(api *API, role, other string) bool {
 func group(api *API, role string) string {
 	id := api.Owner(role)
 	if id != "" {
-		api.NeedOwner(role)
+		NeedOwner(api, role)
 	}
 	return strings.ToLower(cmp.Or(api.Profile.AdminOf(id), id))
 }
@@ -202,11 +202,11 @@ func foreignForms(api *API, role string, k Call) []Call {
 // that is valid otherwise.
 func expectForeignIDRefused(api *API) Response {
 	op := api.Operation()
-	k := api.Naming(api.As(dataset.Main, op.ID), func(n spec.Named) string {
+	k := Naming(api, api.As(dataset.Main, op.ID), func(n spec.Named) string {
 		if n == op.Subject() {
-			return api.IDIn(dataset.Second, op, n.Kind)
+			return IDIn(api, dataset.Second, op, n.Kind)
 		}
-		return api.IDIn(dataset.Main, op, n.Kind)
+		return IDIn(api, dataset.Main, op, n.Kind)
 	})
 	k = k.MustBeRefused(spec.IsolationID)
 	response := api.Do(k)
@@ -222,7 +222,7 @@ func expectForeignIDRefused(api *API) Response {
 func expectForeignFilters(api *API) {
 	const most = 2 // values of each filter
 	op := api.Operation()
-	ours, theirs := api.Shared(api.As(dataset.Main, op.ID)), api.Shared(api.As(dataset.Second, op.ID))
+	ours, theirs := Shared(api, api.As(dataset.Main, op.ID)), Shared(api, api.As(dataset.Second, op.ID))
 	shared := ours.Keys()
 	theirs.Pages = slices.Clone(theirs.Pages)
 	for i := range theirs.Pages { // the lists of workspaces that belong together may share rows
@@ -233,9 +233,9 @@ func expectForeignFilters(api *API) {
 	var work []func()
 	for _, f := range oracle.Filters(op.ID) {
 		for _, u := range f.Foreign(theirs.Rows(), ours.Rows(), most) {
-			k, i := api.FilteredBy(api.Request(), u.Query).MayBeRefused(), len(shown)
+			k, i := FilteredBy(api, api.Request(), u.Query).MayBeRefused(), len(shown)
 			shown = append(shown, Walk{})
-			work = append(work, func() { shown[i] = api.Ask(k, oracle.Query{Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk })
+			work = append(work, func() { shown[i] = Ask(api, k, oracle.Query{Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk })
 		}
 	}
 	if len(work) == 0 {

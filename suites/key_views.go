@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -141,7 +142,7 @@ func (v *keyViews) compare(api *API) (compared int) {
 		}
 	}
 	if len(differ) > 0 {
-		api.Look(func() bool { return v.lookAgain(api, found, differ) })
+		api.Eventually(func() bool { return v.lookAgain(api, found, differ) }).Should(gomega.BeTrue())
 	}
 	for i := range seen {
 		if seen[i].End == paging.Done {
@@ -190,7 +191,7 @@ type view struct {
 
 // see reads a list or a resource. The walk is not Done if it could not be read.
 func see(api *API, k Call) view {
-	w := api.Read(k)
+	w := api.Walk(k, PagesOf(MaxLimit))
 	seen := view{w, map[string]map[string]any{}}
 	for _, row := range w.Values() {
 		known := spec.Documented(k.Operation.Resource, row)

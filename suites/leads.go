@@ -58,9 +58,9 @@ func leads() {
 			walkAfterMove := func(lead string) Walk {
 				move(lead)
 				awaitLaterChange(api)
-				return api.ReadAll(list)
+				return api.Read(list)
 			}
-			before, lead := api.ReadAll(list), 0
+			before, lead := api.Read(list), 0
 			expectOthersKept(api, spec.LeadMoveSubsequence, before, walkAfterMove(w.Leads[lead]), func() Walk {
 				lead = len(w.Leads) - 1 - lead // a lead other than the last one that was moved
 				return walkAfterMove(w.Leads[lead])

@@ -29,7 +29,7 @@ func observations() {
 					if op.ID == spec.MoveAccounts { // no account that exists may move
 						request = request.WithField("emails", []string{api.Word() + "@example.com"})
 					}
-					api.Observe(spec.OpenPointLooseJSON, "%s: %d", loose.what, api.Do(request.WithRawBody(loose.text(string(request.Bytes()))).MayBeRefused()).Status)
+					api.Observe(spec.OpenPointLooseJSON, "%s: %d", loose.what, api.Do(request.WithBody(Raw(loose.text(string(BodyOf(request))))).MayBeRefused()).Status)
 				}
 			})
 		})
@@ -37,7 +37,7 @@ func observations() {
 	Describe(spec.MoveLead, func() {
 		It("is observed: required fields", func(api *API) {
 			for _, field := range []string{"id", "subsequence_id"} {
-				moved := api.Do(api.Request().WithoutField(field).MayBeRefused())
+				moved := api.Do(api.Request().WithField(field, Absent).MayBeRefused())
 				api.Observe(spec.OpenPointLeadMoveFields, "without %s: %d", field, moved.Status)
 			}
 		})
@@ -55,10 +55,10 @@ func observations() {
 		It("is observed: required fields, unknown accounts and workspaces", func(api *API) {
 			// Whatever a server makes of these, no account that exists may move.
 			unknown := api.Request().WithField("emails", []string{api.Word() + "@example.com"}).MayBeRefused()
-			api.Observe(spec.OpenPointAccountFields, "without emails: %d", api.Do(api.HarmlessRequest().WithoutField("emails")).Status)
+			api.Observe(spec.OpenPointAccountFields, "without emails: %d", api.Do(api.HarmlessRequest().WithField("emails", Absent)).Status)
 			api.Observe(spec.OpenPointUnknownAccount, "%d", api.Do(unknown).Status)
 			for _, field := range []string{"source_workspace_id", "destination_workspace_id"} {
-				api.Observe(spec.OpenPointAccountFields, "without %s: %d", field, api.Do(unknown.WithoutField(field)).Status)
+				api.Observe(spec.OpenPointAccountFields, "without %s: %d", field, api.Do(unknown.WithField(field, Absent)).Status)
 				api.Observe(spec.OpenPointUnknownWorkspace, "unknown %s: %d", field, api.Do(unknown.WithField(field, api.FreshID())).Status)
 			}
 		})
@@ -70,7 +70,7 @@ func observations() {
 		Describe(op.ID, func() {
 			It("is observed: an unknown cursor", func(api *API) {
 				list := api.Request()
-				api.Observe(spec.OpenPointUnknownCursor, "%d", api.Do(list.WithQuery(api.CursorParameter(op), "conformance").MayBeRefused()).Status)
+				api.Observe(spec.OpenPointUnknownCursor, "%d", api.Do(list.WithQuery(CursorParameter(api, op), "conformance").MayBeRefused()).Status)
 			})
 		})
 	}
@@ -85,10 +85,10 @@ func observations() {
 // 9.2.1): a server does nothing else for it.
 func observeOtherMethod(api *API) {
 	op := api.Operation()
-	api.Need(api.Sandbox().Afford())
-	ex := api.SendUnspecified(api.Ctx, client.Request{Operation: op.ID, Method: http.MethodOptions, Path: op.URLPath(api.FreshID()), Key: api.Key(AuthorizedRole(op))})
+	Need(api, api.Sandbox().Afford())
+	ex := api.SendUnspecified(api.Ctx, client.Request{Operation: op.ID, Method: http.MethodOptions, Path: op.URLPath(api.FreshID()), Key: Key(api, AuthorizedRole(op))})
 	if ex.Err != nil {
-		api.Stop(Response{Exchange: ex})
+		Stop(api, Response{Exchange: ex})
 	}
 	allowed := "no Allow"
 	if methods := ex.Header.Values("Allow"); len(methods) > 0 {
@@ -121,7 +121,7 @@ func withRepeatedMember(object string) string {
 
 // observeOptions looks at the 19th path. The specification shows only its address.
 func observeOptions(api *API) {
-	ex := api.SendUnspecified(api.Ctx, client.Request{Operation: spec.CreatePlacementTest, Method: http.MethodGet, Path: spec.OptionsPath, Key: api.Key(dataset.Main)})
+	ex := api.SendUnspecified(api.Ctx, client.Request{Operation: spec.CreatePlacementTest, Method: http.MethodGet, Path: spec.OptionsPath, Key: Key(api, dataset.Main)})
 	form := "no JSON"
 	if body, err := schemas.Decode(ex.Body); err == nil {
 		form = fmt.Sprintf("a JSON %s", OuterForm(body))

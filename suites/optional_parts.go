@@ -37,7 +37,7 @@ func optionalParts(api *API, role string, op spec.Operation) []optionalPart {
 			{add: func(k Call) Call { return another(k).WithField("run_immediately", true) }},
 		}
 	case op.Method == http.MethodDelete: // the specification allows null for a test only
-		null := func(k Call) Call { return k.WithRawBody("null") }
+		null := func(k Call) Call { return k.WithBody(Raw("null")) }
 		return []optionalPart{{add: null, open: op.ID != spec.DeletePlacementTest}}
 	}
 	return nil
@@ -64,7 +64,7 @@ func optionalParameters(api *API, role string, op spec.Operation) (parts []optio
 				continue
 			}
 			if page := pageWithCursor(api, op); page.Cursor() != "" {
-				parts = append(parts, optionalPart{add: func(k Call) Call { return api.Behind(k, page) }})
+				parts = append(parts, optionalPart{add: func(k Call) Call { return Behind(api, k, page) }})
 			}
 		case p.Names != "":
 			if ids, _, _ := api.Workspace(role).Named(p.Names); len(ids) > 0 {
@@ -90,7 +90,7 @@ func optionalParameters(api *API, role string, op spec.Operation) (parts []optio
 // window returns both ends of a window: a server may need both.
 func window(api *API, list spec.Operation) (part optionalPart, named bool) {
 	query := oracle.Window(list.ID, oracle.FarPast, oracle.FarFuture)
-	part.add = func(k Call) Call { return api.FilteredBy(k, query) }
+	part.add = func(k Call) Call { return FilteredBy(api, k, query) }
 	for _, key := range slices.Sorted(maps.Keys(query)) {
 		name, known := api.Profile.Parameter(list.ID, key)
 		if !known {
@@ -130,7 +130,7 @@ func withKnownOptional(api *API, k Call) Call {
 		if !known {
 			continue
 		}
-		if value, ok := api.OptionalValue(field); ok {
+		if value, ok := OptionalValue(api, field); ok {
 			k = k.WithField(field, value)
 		}
 	}

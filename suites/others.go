@@ -110,8 +110,8 @@ func expectOthersKept(api *API, id spec.ID, before, after Walk, again func() Wal
 	}
 	found := alteredRows(api, before, after)
 	for round := 0; round < 2 && len(found) > 0; round++ {
-		api.Alone(func() {
-			now, from := api.Read(after.List), time.Now()
+		Alone(api, func() {
+			now, from := api.Walk(after.List, PagesOf(MaxLimit)), time.Now()
 			if len(alteredRows(api, now, again())) == 0 || !staysSame(api, time.Since(from), after.List) {
 				found = nil
 			}

@@ -114,7 +114,7 @@ func BeRefusedOrClamped() types.GomegaMatcher {
 // them, so that rows that come or go meanwhile can be told from rows that a walk leaves out.
 func walksAgree(api *API) {
 	op := api.Operation()
-	walk := func(sizes paging.Sizes) Walk { return api.UnjudgedWalk(api.Request().Keys(), sizes) }
+	walk := func(sizes paging.Sizes) Walk { return api.Walk(KeysOf(api.Request()), sizes) }
 	before := walk(PagesOf(100))
 	n := len(before.Rows())
 	sizes := []paging.Sizes{PagesOf(50), PagesOf(100), singlesAtBothEnds(n), leavingOne(n), // these end at each row, and one row before the end
@@ -225,7 +225,7 @@ func agree(api *API, walks []Walk) {
 	}
 	for i, walk := range walks {
 		api.For(spec.PageWalkOnce).Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
-		api.For(spec.PageWalkComplete).Expect(walk).To(ShowTheRows(api.MissingFrom(walks, i)))
+		api.For(spec.PageWalkComplete).Expect(walk).To(ShowTheRows(MissingFrom(api, walks, i)))
 		api.For(spec.PageWalkSequence).Expect(walk).To(ShowTheOrderOf(walks[0]))
 	}
 }

@@ -26,7 +26,7 @@ import (
 func providerOptions() {
 	Describe(spec.CreatePlacementTest, func() {
 		It("shows provider options as JSON, if at all", Requires(spec.OptionsServed), func(api *API) {
-			api.NeedServed(Call{Operation: api.Operation()})
+			NeedServed(api, Call{Operation: api.Operation()})
 			api.Expect(askOptions(api, api.As(dataset.Main, spec.CreatePlacementTest))).To(BeOptions())
 		})
 		It("shows provider options only with valid authorization", Requires(spec.OptionsAuth), func(api *API) {
@@ -45,7 +45,7 @@ func providerOptions() {
 			expectWithheld(api, http.StatusPaymentRequired, api.As(dataset.Unpaid, spec.CreatePlacementTest))
 		})
 		It("shows provider options within the rate limit", Requires(spec.OptionsRate), OneAtATime("rate limit"), func(api *API) {
-			api.NeedServed(Call{Operation: api.Operation()})
+			NeedServed(api, Call{Operation: api.Operation()})
 			k := limitedRequest(api, spec.CreatePlacementTest)
 			if lists := drain(api, limitedRequest(api, anyList(api, spec.Probe()))); !lists.limited {
 				api.NotAssessed("%s", lists.lacks(api.Profile.RateLimit))
@@ -71,7 +71,7 @@ type options struct {
 
 // expectWithheld asks for the options with each of the credentials.
 func expectWithheld(api *API, status int, calls ...Call) {
-	api.NeedServed(Call{Operation: api.Operation()}) // a target that serves nothing withholds everything
+	NeedServed(api, Call{Operation: api.Operation()}) // a target that serves nothing withholds everything
 	seen := options{full: askOptions(api, api.As(dataset.Main, spec.CreatePlacementTest)), refused: make([]Response, len(calls))}
 	work := make([]func(), len(calls))
 	for i, k := range calls {
@@ -83,11 +83,11 @@ func expectWithheld(api *API, status int, calls ...Call) {
 
 // askOptions asks for the provider options with the credentials of the call.
 func askOptions(api *API, k Call) Response {
-	api.Need(api.Sandbox().Afford())
+	Need(api, api.Sandbox().Afford())
 	r := Response{Call: k, Exchange: api.SendUnspecified(api.Ctx, client.Request{Operation: k.Operation.ID, Method: http.MethodGet, Path: spec.OptionsPath,
 		Query: k.Query, Header: k.Header, Key: k.Key, Authorization: k.Authorization, NoRetry: k.NoRetry, Provoked: k.Provoked})}
 	if r.Err != nil || r.Truncated {
-		api.Stop(r)
+		Stop(api, r)
 	}
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/internal/oracle"
@@ -31,7 +32,7 @@ const generated = 8
 
 func answersAsPredicted(api *API) {
 	list := api.Request()
-	walk := api.Shared(list)
+	walk := Shared(api, list)
 	before := walk.Rows()
 	if len(before) < 2 {
 		api.NotAssessed("at least two rows in %s", list.Operation.ID)
@@ -40,17 +41,17 @@ func answersAsPredicted(api *API) {
 	if walk.IsDoubtful() { // values from its rows may be invalid
 		asking = list.MayBeRefused()
 	}
-	queries := oracle.List{Operation: list.Operation, Rows: before}.Fixed(api.Named(list.Operation.ID), handful)
+	queries := oracle.List{Operation: list.Operation, Rows: before}.Fixed(Named(api, list.Operation.ID), handful)
 	for range generated {
-		queries = append(queries, api.Generate(list.Operation, before))
+		queries = append(queries, Generate(api, list.Operation, before))
 	}
 	asked := make([]Asked, len(queries))
 	var work []func()
 	for i, q := range queries {
-		work = append(work, func() { asked[i] = api.Ask(asking, q) })
+		work = append(work, func() { asked[i] = Ask(api, asking, q) })
 	}
 	api.Together(work...)
-	predicted := oracle.Between(list.Operation, before, api.Shared(list).Rows())
+	predicted := oracle.Between(list.Operation, before, Shared(api, list).Rows())
 	var differ []Asked
 	for _, a := range asked {
 		if c := a.Compare(predicted); len(c.Mismatches) > 0 {
@@ -75,19 +76,19 @@ func judgeAgain(api *API, list, asking Call, differ []Asked) {
 		return
 	}
 	compared := make([]oracle.Comparison, len(differ))
-	api.Look(func() bool {
-		before := api.Settled(api.ReadAll(list)).Rows()
+	api.Eventually(func() bool {
+		before := Settled(api, api.Read(list)).Rows()
 		for i, a := range differ {
-			differ[i] = api.Ask(asking, a.Query)
+			differ[i] = Ask(api, asking, a.Query)
 		}
-		predicted := oracle.Between(list.Operation, before, api.ReadAll(list).Rows())
+		predicted := oracle.Between(list.Operation, before, api.Read(list).Rows())
 		mismatches := 0
 		for i, a := range differ {
 			compared[i] = a.Compare(predicted)
 			mismatches += len(compared[i].Mismatches)
 		}
 		return mismatches == 0
-	})
+	}).Should(gomega.BeTrue())
 	for i, a := range differ {
 		judgeQuery(api, compared[i], a)
 	}
@@ -104,7 +105,7 @@ func judgeQuery(api *API, c oracle.Comparison, a Asked) {
 	}
 	for _, m := range c.Mismatches {
 		if pair := m.Requirement.On(operation); !api.Spec.Declares(pair) {
-			api.Violated(pair, a.Finding(m), "")
+			Violated(api, pair, a.Finding(m), "")
 		}
 	}
 }

@@ -43,13 +43,13 @@ func acceptsValues(api *API) {
 			k = k.MayBeRefused()
 		}
 		work[i] = func() {
-			asked[i] = api.Ask(k, oracle.Query{Parameters: q.parameters, Sizes: []int{MaxLimit}, Pages: 1})
+			asked[i] = Ask(api, k, oracle.Query{Parameters: q.parameters, Sizes: []int{MaxLimit}, Pages: 1})
 		}
 	}
 	api.Together(work...)
 	for _, a := range asked {
 		for _, m := range a.Compare(oracle.List{Operation: list.Operation}).Mismatches {
-			api.Violated(m.Requirement.On(list.Operation.ID), a.Finding(m), "")
+			Violated(api, m.Requirement.On(list.Operation.ID), a.Finding(m), "")
 		}
 	}
 	if !api.For(spec.QueryAccepted).Judged() {
@@ -61,7 +61,7 @@ func acceptsValues(api *API) {
 func valueQueries(api *API, list spec.Operation) []valueQuery {
 	queries := documentedQueries(api.Profile, list.ID)
 	for _, f := range list.Filters { // no row has the id: a server may refuse it
-		if f.Kind == spec.Exclude && api.Named(list.ID)(f.Key) {
+		if f.Kind == spec.Exclude && Named(api, list.ID)(f.Key) {
 			queries = append(queries, valueQuery{map[string]string{f.Key: api.FreshID()}, true})
 		}
 	}

@@ -29,13 +29,13 @@ func resume(api *API) {
 	missing := make([]string, len(operations))
 	work := make([]func(), len(operations))
 	for i, op := range operations { // asked before the limit is met
-		work[i] = func() { missing[i] = api.Attempt(func() { api.NeedServed(Call{Operation: op}) }) }
+		work[i] = func() { missing[i] = api.Attempt(func() { NeedServed(api, Call{Operation: op}) }) }
 	}
 	api.Together(work...)
 	var served []string
 	for i, op := range operations {
 		if missing[i] != "" {
-			api.ForOperation(spec.RateResumes, op.ID).NotAssessed("%s", missing[i])
+			api.For(spec.RateResumes, op.ID).NotAssessed("%s", missing[i])
 			continue
 		}
 		served = append(served, op.ID)
@@ -57,14 +57,13 @@ func resume(api *API) {
 			break
 		}
 	}
-	api.LetOthersRun()
+	LetOthersRun(api)
 	again := make([]Response, len(served))
 	ask := func(i int) {
 		k := limitedRequest(api, served[i])
 		k.NoRetry = false
 		k.Brief = true
-		again[i] = api.SendOne(k, k.Request())
-		api.Record(again[i])
+		again[i] = TrySend(api, k)
 	}
 	work = nil
 	for i := range served {
@@ -77,13 +76,13 @@ func resume(api *API) {
 	api.Together(work...)
 	for i, id := range served {
 		r := again[i]
-		requirement := api.ForOperation(spec.RateResumes, id)
+		requirement := api.For(spec.RateResumes, id)
 		switch {
 		case errors.Is(r.Err, client.ErrTooLate): // the server is honest about a long period
 			longest, _ := api.Client.ThrottleLimits()
 			requirement.NotAssessed("a rate limit whose Retry-After is at most %s (twice pace.patience)", longest)
 		case r.Err != nil && !errors.Is(r.Err, client.ErrThrottled):
-			api.Stop(r)
+			Stop(api, r)
 		case r.Err != nil && !servesAnotherWorkspace(api, id): // for whatever reason, it is not this limit
 			requirement.NotAssessed("responses other than 429")
 		default:
@@ -106,9 +105,8 @@ func servesAnotherWorkspace(api *API, list string) (served bool) {
 	}
 	served = api.Ctx.Err() == nil
 	_ = api.Attempt(func() {
-		k := api.As(another, list).MayBeRefused().WithoutRetry()
-		r := api.SendOne(k, k.Request())
-		api.Record(r)
+		k := WithoutRetry(api.As(another, list).MayBeRefused())
+		r := TrySend(api, k)
 		served = r.Err == nil && r.Status != http.StatusTooManyRequests
 	})
 	return served
@@ -150,7 +148,7 @@ func limitedChanges(api *API) []*limitedChange {
 func (c *limitedChange) prepare(api *API) {
 	served := c.wasServed()
 	c.sent = false
-	c.missing = api.Attempt(func() { c.call = c.request(api, served).MayBeRefused().WithoutRetry() })
+	c.missing = api.Attempt(func() { c.call = WithoutRetry(c.request(api, served).MayBeRefused()) })
 }
 
 func (c *limitedChange) wasServed() bool { return c.sent && c.response.Status == http.StatusOK }
@@ -182,7 +180,7 @@ func sendBeyondLimit(api *API, changes []*limitedChange, list Call) (limited boo
 
 // judge looks for the effect of a change that the limit refused.
 func (c *limitedChange) judge(api *API) {
-	requirement := api.ForOperation(spec.RateNoEffect, c.operation)
+	requirement := api.For(spec.RateNoEffect, c.operation)
 	if c.missing == "" && (!c.sent || c.response.Status != http.StatusTooManyRequests) {
 		c.missing = "a rate limit that counts this operation together with lists"
 	}
@@ -211,7 +209,7 @@ func limitedDeletion(api *API, _ bool) Call {
 	create.NoRetry = false
 	id := api.Do(create).ID()
 	get := limitedCall(api, spec.GetPlacementTest).WithID(id)
-	found := api.Until("a created test in a get", get, Response.OK) // else the deletion would ask, and wait for the limit
+	found := Until(api, "a created test in a get", get, Response.OK) // else the deletion would ask, and wait for the limit
 	if !found.OK() {
 		api.NotAssessed("%s from %s", found.Shortfall(), spec.GetPlacementTest)
 	}
@@ -222,9 +220,9 @@ func limitedDeletion(api *API, _ bool) Call {
 func limitedSubsequence(api *API, _ bool) Call {
 	role, _ := limited(api)
 	if role == dataset.Main {
-		return limitedCall(api, spec.DeleteSubsequence).WithID(api.ExpendableSubsequence())
+		return limitedCall(api, spec.DeleteSubsequence).WithID(ExpendableSubsequence(api))
 	}
-	shown := api.ReadAll(limitedCall(api, spec.ListSubsequences)).Keys()
+	shown := api.Read(limitedCall(api, spec.ListSubsequences)).Keys()
 	for _, id := range api.Workspace(role).ExpendableSubsequences {
 		if shown[paging.FoldID(id)] > 0 {
 			return limitedCall(api, spec.DeleteSubsequence).WithID(id)
@@ -241,7 +239,7 @@ func limitedMove(api *API, served bool) Call {
 	if role == dataset.Admin || api.Workspace(role).ID == api.Workspace(dataset.Admin).ID {
 		api.NotAssessed("a key for rate_limit of another workspace than %q, whose accounts other checks move", dataset.Admin)
 	}
-	source, destination := api.SubWorkspaces(role)
+	source, destination := SubWorkspaces(api, role)
 	k := limitedCall(api, spec.MoveAccounts)
 	away, back := k.WithBody(Move(source, destination, source.Accounts[0])), k.WithBody(Move(destination, source, source.Accounts[0]))
 	if !served {
@@ -265,7 +263,7 @@ func expectNoneCreated(api *API, requirement Requirement, refused Response) {
 }
 
 func expectKeptBeyondLimit(api *API, requirement Requirement, refused Response) {
-	expectThere(api, requirement.Expect, refused.Call, func(operation string) Call { return limitedCall(api, operation) })
+	expectThere(api, requirement, refused.Call, func(operation string) Call { return limitedCall(api, operation) })
 }
 
 // expectAccountStayed moves the account once more from where it must have stayed. If it

@@ -52,9 +52,9 @@ func limited(api *API) (role string, key client.Key) {
 	}
 	for _, k := range api.Profile.Keys {
 		if k.Name == api.Profile.RateLimit.Key {
-			api.Lock()
+			Lock(api)
 			create := Call{Operation: spec.MustOperation(spec.CreatePlacementTest), Key: k.ForClient()}
-			api.Need(api.Sandbox().LookBefore(api.Ctx, api.Change(create))) // later the list would have to wait for the limit
+			Need(api, api.Sandbox().LookBefore(api.Ctx, Change(api, create))) // later the list would have to wait for the limit
 			return k.Workspace, k.ForClient()
 		}
 	}
@@ -66,17 +66,17 @@ func limited(api *API) (role string, key client.Key) {
 // its limit. What deletes names something that does not exist: the data must last.
 func limitedRequest(api *API, operation string) Call {
 	role, key := limited(api)
-	build := api.RequestAs
+	build := (*API).RequestAs
 	if spec.MustOperation(operation).Method == http.MethodDelete {
-		build = api.HarmlessRequestAs
+		build = HarmlessRequestAs
 	}
-	k := build(role, operation)
+	k := build(api, role, operation)
 	k.Key = key
 	if k.Operation.Answer == spec.Page {
 		k = k.WithQuery("limit", "1") // so that the server has little to do but count
 	}
 	k.Provoked = true
-	return k.MayBeRefused().WithoutRetry() // the key need not have every scope
+	return WithoutRetry(k.MayBeRefused()) // the key need not have every scope
 }
 
 // exceedTheLimit sends the same valid request until a 429 comes. What changes
@@ -228,7 +228,7 @@ func drain(api *API, k Call) drained {
 	}
 	switch {
 	case d.limited:
-		api.ObserveOn(k.Operation.ID, spec.OpenPointRateLimit, "a limit below the %d requests of the budget", promise.Budget)
+		ObserveOn(api, k.Operation.ID, spec.OpenPointRateLimit, "a limit below the %d requests of the budget", promise.Budget)
 	case len(d.served) > 0 && !broken && len(d.odd) == 0:
 		api.Unlimited.Store(k.Operation.ID, drained{slow: d.slow, served: d.served[:1]})
 	}
@@ -238,10 +238,10 @@ func drain(api *API, k Call) drained {
 // observeRetryAfter observes how long a 429 asks the client to wait.
 func observeRetryAfter(api *API, r Response) {
 	if wait, has := r.Header["Retry-After"]; has {
-		api.ObserveOn(r.Call.Operation.ID, spec.OpenPointRetryAfter, "Retry-After: %q", wait[0])
+		ObserveOn(api, r.Call.Operation.ID, spec.OpenPointRetryAfter, "Retry-After: %q", wait[0])
 		return
 	}
-	api.ObserveOn(r.Call.Operation.ID, spec.OpenPointRetryAfter, "no Retry-After")
+	ObserveOn(api, r.Call.Operation.ID, spec.OpenPointRetryAfter, "no Retry-After")
 }
 
 // tooSlowFor reports whether the requests were served at less than half the rate that

@@ -25,19 +25,19 @@ func requests() {
 		Describe(op.ID, func() {
 			It("refuses a body that is not JSON", Requires(spec.RequestJSON), func(api *API) {
 				request := api.Request()
-				expectNotAccepted(api, request.WithRawBody(`{"name": "breaks o`))
-				expectNotAccepted(api, request.WithRawBody("name=conformance&emails=a%40example.com"))
+				expectNotAccepted(api, request.WithBody(Raw(`{"name": "breaks o`)))
+				expectNotAccepted(api, request.WithBody(Raw("name=conformance&emails=a%40example.com")))
 			})
 			It("refuses a body that is not an object", Requires(spec.RequestObject), func(api *API) {
-				expectNotAccepted(api, api.Request().WithRawBody(`[]`))
-				expectNotAccepted(api, api.Request().WithRawBody(`"text"`))
+				expectNotAccepted(api, api.Request().WithBody(Raw(`[]`)))
+				expectNotAccepted(api, api.Request().WithBody(Raw(`"text"`)))
 			})
 		})
 	}
 	for _, op := range spec.RequestPathID.Operations() {
 		Describe(op.ID, func() {
 			It("refuses a path id that is not a UUID", Requires(spec.RequestPathID), func(api *API) {
-				request := api.HarmlessRequestAs(dataset.Main, op.ID)
+				request := HarmlessRequestAs(api, dataset.Main, op.ID)
 				for _, id := range []string{"not-a-uuid", "123", "01890000-0000-7000-8000-00000000000g", "100%", "O'Neil", "größe"} {
 					expectNotAccepted(api, request.WithID(id))
 				}
@@ -47,9 +47,9 @@ func requests() {
 	Describe(spec.CreatePlacementTest, func() {
 		for _, field := range spec.CreateRequired {
 			It("refuses a test without "+field, Requires(spec.RequestRequired(field)), func(api *API) {
-				calls := []Call{api.Request().WithoutField(field)}
+				calls := []Call{api.Request().WithField(field, Absent)}
 				if field != "type" { // an automated test needs the field, too
-					calls = append(calls, api.Creating("type", variants.Variant{Value: 2.0}).WithoutField(field))
+					calls = append(calls, Creating(api, "type", variants.Variant{Value: 2.0}).WithField(field, Absent))
 				}
 				expectNotAccepted(api, calls...)
 			})
@@ -71,7 +71,7 @@ func requests() {
 	})
 	Describe(spec.AddCampaignVariables, func() {
 		It("refuses a body without variables", Requires(spec.RequestRequiredVariables), func(api *API) {
-			expectNotAccepted(api, api.Request().WithoutField("variables"))
+			expectNotAccepted(api, api.Request().WithField("variables", Absent))
 		})
 	})
 	Describe(spec.MoveAccounts, func() {
@@ -147,11 +147,11 @@ func validItems(api *API, operation, member string) []any {
 	case operation == spec.AddCampaignVariables:
 		value = []any{"conformance", "conformanceToo"}
 	case operation == spec.CreatePlacementTest && member == "emails":
-		value = api.Addresses(2)
+		value = Addresses(api, 2)
 	case operation == spec.CreatePlacementTest && member == "tags" && len(api.Workspace(dataset.Main).Tags) > 1:
 		value = api.Workspace(dataset.Main).Tags[:2]
 	case operation == spec.CreatePlacementTest && slices.Contains([]string{"tags", "recipients_labels", "automations"}, member):
-		value, _ = api.OptionalValue(member)
+		value, _ = OptionalValue(api, member)
 	case operation == spec.MoveAccounts && member == "emails":
 		value = api.Request().Members()[member]
 	}
@@ -192,7 +192,7 @@ func expectConverted(api *API, field string) {
 	}
 	var calls []Call
 	for _, v := range variants.Member(spec.CreatePlacementTest, field).Loose {
-		k := api.Creating(field, variants.Variant{Open: true}).WithField(field, v.Value)
+		k := Creating(api, field, variants.Variant{Open: true}).WithField(field, v.Value)
 		calls = append(calls, k)
 	}
 	for _, r := range api.DoAll(calls...) {
@@ -255,8 +255,8 @@ func MakeNothing(made []map[string]any) types.GomegaMatcher {
 // rollBack deletes the tests that a refused creation made, when the spec ends.
 func rollBack(api *API, refused Call, made []map[string]any) {
 	for _, row := range made {
-		if undo := api.Sandbox().Shown(api.Change(refused), row); undo != nil {
-			api.Afterwards(undo)
+		if undo := api.Sandbox().Shown(Change(api, refused), row); undo != nil {
+			api.Cleanup(undo)
 		}
 	}
 }

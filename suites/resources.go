@@ -44,11 +44,11 @@ func readInEachWorkspace(api *API) {
 func getEachRow(api *API) {
 	get := api.As(dataset.Main, api.Operation().ID)
 	list, _ := get.Operation.List()
-	validForEach(api, sampleOf(list.Resource, api.Sample(api.As(dataset.Main, list.ID)).ByKey(), handful), get.WithID)
+	validForEach(api, sampleOf(list.Resource, Sample(api, api.As(dataset.Main, list.ID)).ByKey(), handful), get.WithID)
 }
 
 func showsEachRowOnce(api *API) {
-	list := api.Read(api.Request())
+	list := api.Walk(api.Request(), PagesOf(MaxLimit))
 	if !list.Complete() {
 		api.NotAssessed("%s from %s", list.Last().Shortfall(), list.List.Operation.ID)
 	}

@@ -122,7 +122,7 @@ func keysWithSeveral(api *API, enough bool) []client.Key {
 func looksUnknown(api *API, key client.Key) bool {
 	request := api.HarmlessRequest()
 	if api.Operation().ID == spec.CreatePlacementTest {
-		request = api.EmptyRequest()
+		request = EmptyRequest(api)
 	}
 	ours := api.Do(request.WithKey(key).MustBeRefused(spec.ScopeNone))
 	if ours.Status != http.StatusUnauthorized {
@@ -145,7 +145,7 @@ func expectPartsServed(api *API, scope string) {
 		k := part.add(request.WithKey(key).Breaking(spec.ScopeExact))
 		r := api.Do(k)
 		for tries := 0; r.Again != nil && tries < handful; tries++ { // the row of the cursor is deleted
-			r = api.Do(api.Behind(k, *r.Again))
+			r = api.Do(Behind(api, k, *r.Again))
 		}
 	}
 }

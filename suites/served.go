@@ -18,12 +18,12 @@ func served() {
 		Describe(op.ID, func() {
 			It("is implemented", Rules(spec.Served), func(api *API) {
 				pair := spec.Served.On(op.ID)
-				switch s := api.Service(op.ID); {
+				switch s := Service(api, op.ID); {
 				case s.Crash != "":
-					api.Trouble(s.Crash)
+					Trouble(api, s.Crash)
 				case s.Unserved != nil:
 					api.Evidence.Assessed(pair, 1)
-					api.Violated(pair, Finding{Response: *s.Unserved, Pointer: "status",
+					Violated(api, pair, Finding{Response: *s.Unserved, Pointer: "status",
 						Expected: "a status other than 404, 405 and 501 to some request",
 						Actual:   s.Unserved.Describe() + ", and no other request was answered better"}, "")
 				case s.Known:

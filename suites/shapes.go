@@ -97,8 +97,8 @@ func itemsOf(path string) string { return strings.ReplaceAll(path, ".item", "[]"
 func readEachWay(api *API) {
 	list := api.Request()
 	api.Do(list)
-	readFiltered(api, list, api.Sample(list).Rows())
-	api.WalkKeys(list, paging.Cycle(1, 2, 7, MaxLimit))
+	readFiltered(api, list, Sample(api, list).Rows())
+	api.Walk(KeysOf(list), paging.Cycle(1, 2, 7, MaxLimit))
 }
 
 // readFiltered reads a page of a list through each filter that the profile
@@ -115,7 +115,7 @@ func readFiltered(api *API, list Call, rows []paging.Row) {
 	}
 	var calls []Call
 	for _, query := range queries {
-		k, ok := api.KnownFilter(list, query)
+		k, ok := KnownFilter(api, list, query)
 		if !ok {
 			continue
 		}

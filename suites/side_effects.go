@@ -31,7 +31,7 @@ func removesNoOtherRow(api *API) {
 	changed := map[string]bool{}
 	for _, p := range api.Spec.Pairs {
 		if api.Judges(p) && !api.Profile.Stateless { // its lists are examples
-			api.Survive(func() {
+			Survive(api, func() {
 				api.Do(api.RequestAs(dataset.Main, p.Operation))
 				changed[p.Operation] = true
 			})
@@ -47,9 +47,9 @@ func removesNoOtherRow(api *API) {
 		}
 	}
 	for _, p := range api.Spec.Pairs {
-		requirement := api.ForOperation(spec.ID(p.Requirement), p.Operation)
+		requirement := api.For(spec.ID(p.Requirement), p.Operation)
 		if changed[p.Operation] && len(suspects) > 0 {
-			api.Survive(func() { expectNoneRemoved(api, requirement, suspects) })
+			Survive(api, func() { expectNoneRemoved(api, requirement, suspects) })
 		}
 	}
 }
@@ -69,7 +69,7 @@ func readableLists(api *API) (lists []Call) {
 func lookAt(api *API, lists []Call) []Walk {
 	walks, work := make([]Walk, len(lists)), make([]func(), len(lists))
 	for i, list := range lists {
-		work[i] = func() { walks[i] = api.Read(list) }
+		work[i] = func() { walks[i] = api.Walk(list, PagesOf(MaxLimit)) }
 	}
 	api.Together(work...)
 	return walks
@@ -87,7 +87,7 @@ func expectNoneRemoved(api *API, requirement Requirement, lists []Call) {
 	}
 	var found []Finding
 	var last Walk
-	api.Alone(func() {
+	Alone(api, func() {
 		shown := lookAt(api, lists)
 		for _, change := range changes {
 			from := time.Now()

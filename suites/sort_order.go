@@ -12,23 +12,22 @@ import (
 // and each row once, as without it. Filtered lists have the order, too.
 func expectSorted(api *API, order string) {
 	list := api.Request()
-	before := api.ReadAll(list)
+	before := api.Read(list)
 	ordered := list.WithQuery("sort_order", order)
 	var sorted, small Walk
-	api.Together(func() { sorted = api.UnjudgedWalk(ordered, PagesOf(MaxLimit)) },
-		func() { small = api.UnjudgedWalk(ordered, PagesOf(max(7, len(before.Rows())/fewPages+1))) })
+	api.Together(func() { sorted = api.Walk(ordered, PagesOf(MaxLimit)) },
+		func() { small = api.Walk(ordered, PagesOf(max(7, len(before.Rows())/fewPages+1))) })
 	for _, walk := range []Walk{sorted, small} {
-		api.ChargeEnd(walk)
-		api.Whole(walk)
+		Whole(api, walk)
 	}
-	after := api.ReadAll(list)
+	after := api.Read(list)
 	if len(before.Rows()) < 2 || len(after.Rows()) < 2 {
 		api.NotAssessed("at least two rows in %s", list.Operation.ID)
 	}
 	for _, walk := range []Walk{sorted, small} {
 		api.Expect(walk).To(BeSortedByID(order))
 		api.Expect(walk).To(ShowEveryRowOnce())
-		api.Expect(walk).To(ShowTheRows(api.MissingBetween(before, walk, after)))
+		api.Expect(walk).To(ShowTheRows(MissingBetween(api, before, walk, after)))
 	}
 	var under []*sortedUnder
 	for _, filter := range oracle.Filters(list.Operation.ID) {
@@ -36,18 +35,18 @@ func expectSorted(api *API, order string) {
 		if len(uses) == 0 {
 			continue
 		}
-		if k, ok := api.KnownFilter(ordered, uses[0].Query); ok {
+		if k, ok := KnownFilter(api, ordered, uses[0].Query); ok {
 			under = append(under, &sortedUnder{list: k})
 		}
 	}
 	whole, first := oracle.List{Operation: list.Operation, Rows: before.Rows()}, oracle.Filters(list.Operation.ID)[0]
-	for _, pair := range whole.BesideBeyond(first, handful, api.Named(list.Operation.ID)) {
-		under = append(under, &sortedUnder{list: api.FilteredBy(ordered, pair.Query.Parameters)})
+	for _, pair := range whole.BesideBeyond(first, handful, Named(api, list.Operation.ID)) {
+		under = append(under, &sortedUnder{list: FilteredBy(api, ordered, pair.Query.Parameters)})
 	}
 	made, shown := "", Walk{}
 	work := []func(){func() { // a server may cache a sorted list
-		if id := api.NewTest().ID(); api.ListShowing(list, id).Row(id) != nil {
-			made, shown = id, api.ListShowing(ordered, id)
+		if id := NewTest(api).ID(); ListShowing(api, list, id).Row(id) != nil {
+			made, shown = id, ListShowing(api, ordered, id)
 		}
 	}}
 	for _, u := range under {
@@ -69,10 +68,10 @@ type sortedUnder struct {
 }
 
 func (u *sortedUnder) read(api *API) {
-	u.before = api.ReadAll(u.list)
+	u.before = api.Read(u.list)
 	if n := len(u.before.Rows()); n >= 2 && n <= MaxLimit {
-		u.halves = api.UnjudgedWalk(u.list, PagesOf((n+1)/2))
-		u.after = api.ReadAll(u.list)
+		u.halves = api.Walk(u.list, PagesOf((n+1)/2))
+		u.after = api.Read(u.list)
 	}
 }
 
@@ -81,11 +80,10 @@ func (u *sortedUnder) judge(api *API, order string) {
 	if len(u.halves.Pages) == 0 {
 		return
 	}
-	api.ChargeEnd(u.halves)
 	if !u.halves.Complete() {
 		return
 	}
 	api.Expect(u.halves).To(BeSortedByID(order))
 	api.Expect(u.halves).To(ShowEveryRowOnce())
-	api.Expect(u.halves).To(ShowTheRows(api.MissingBetween(u.before, u.halves, u.after)))
+	api.Expect(u.halves).To(ShowTheRows(MissingBetween(api, u.before, u.halves, u.after)))
 }

@@ -35,8 +35,8 @@ func subsequences() {
 			moving := api.Request()
 			remove := api.RequestAs(dataset.Main, spec.DeleteSubsequence)
 			api.Do(remove)
-			moving = moving.WithField("subsequence_id", remove.ID).MayBeRefused() // a deletion may take a moment to show
-			refused := api.Until("a deletion in a lead move", moving, func(r Response) bool { return r.Status/100 == 4 })
+			moving = moving.WithField("subsequence_id", remove.ID).MayBeRefused().Breaking(spec.StateDeleteMove) // a deletion may take a moment to show
+			refused := Until(api, "a deletion in a lead move", moving, func(r Response) bool { return r.Status/100 == 4 })
 			api.Expect(refused).To(BeRefused())
 		})
 	})

@@ -30,10 +30,10 @@ func getLikeList(api *API) {
 	var made Response
 	var before map[string]map[string]any
 	if tests {
-		made = api.Shown(api.NewTest())
-		before = api.ListShowing(list, made.ID()).ByKey()
+		made = Shown(api, NewTest(api))
+		before = ListShowing(api, list, made.ID()).ByKey()
 	} else {
-		before = api.ReadAll(list).ByKey()
+		before = api.Read(list).ByKey()
 	}
 	var calls []Call
 	for _, id := range sampleOf(list.Operation.Resource, before, 10) {
@@ -47,7 +47,7 @@ func getLikeList(api *API) {
 		}
 		shown = append(shown, found)
 	}
-	after := api.ReadAll(list).ByKey()
+	after := api.Read(list).ByKey()
 	for _, response := range shown {
 		id := paging.FoldID(response.Call.ID)
 		row, still := after[id]
@@ -128,8 +128,8 @@ func timeIn(value any) (time.Time, bool) {
 // the parameter.
 func expectMetadata(api *API, withMetadata string, fits types.GomegaMatcher) {
 	create := func() Call { return api.RequestAs(dataset.Main, spec.CreatePlacementTest) }
-	for _, k := range []Call{create(), api.WithAllOptional(create())} {
-		made := api.Shown(api.Do(k))
+	for _, k := range []Call{create(), WithAllOptional(api, create())} {
+		made := Shown(api, api.Do(k))
 		get := api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
 		if withMetadata != "" {
 			get = get.WithQuery("with_metadata", withMetadata)
@@ -154,6 +154,6 @@ func getEveryKind(api *API) {
 		}
 	}
 	api.DoAll(calls...)
-	made := api.Shown(api.Do(api.WithAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))))
+	made := Shown(api, api.Do(WithAllOptional(api, api.RequestAs(dataset.Main, spec.CreatePlacementTest))))
 	api.Do(get.WithID(made.ID()).WithQuery("with_metadata", "true"))
 }

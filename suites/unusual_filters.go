@@ -19,7 +19,7 @@ func expectNoRow(api *API, f oracle.Filter) {
 		api.NotAssessed("rows of %s", api.Operation().ID)
 	}
 	use, list := f.By(api.FreshID()), api.Request().MayBeRefused()
-	shown := api.Ask(list, oracle.Query{Parameters: use.Query, Sizes: []int{MaxLimit}, Pages: 1}).Walk
+	shown := Ask(api, list, oracle.Query{Parameters: use.Query, Sizes: []int{MaxLimit}, Pages: 1}).Walk
 	if len(shown.Pages) == 0 {
 		api.NotAssessed("a server that does not refuse an id that no row has")
 	}
@@ -30,18 +30,18 @@ func expectNoRow(api *API, f oracle.Filter) {
 // refuse it.
 func expectRowsOfOthers(api *API, f oracle.Filter) {
 	list := api.Request()
-	before := api.ReadAll(list)
+	before := api.Read(list)
 	known := oracle.All(before.Rows(), f.Fields[0])
 	if len(known) == 0 {
 		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
 	}
 	for _, ids := range []string{known[0] + "," + api.FreshID(), api.FreshID() + "," + known[0], manyIDs(api, known)} {
 		use := f.By(ids)
-		shown := api.Ask(list.MayBeRefused(), oracle.Query{Parameters: use.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk
+		shown := Ask(api, list.MayBeRefused(), oracle.Query{Parameters: use.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk
 		if len(shown.Pages) == 0 {
 			api.NotAssessed("a server that does not refuse an id that no row has")
 		}
-		after := api.ReadAll(list)
+		after := api.Read(list)
 		for _, id := range f.Requirements {
 			api.For(id).Expect(shown).To(SelectRows(id, use, before, after))
 		}
@@ -64,7 +64,7 @@ func manyIDs(api *API, known []string) string {
 // server may refuse it.
 func expectOnce(api *API, list Call, f oracle.Filter, rows []paging.Row) {
 	for _, id := range oracle.Distinct(rows, f.Fields[0], 1) {
-		api.ChargeRepeats(api.Ask(list.MayBeRefused(), oracle.Query{Parameters: f.By(id + "," + id).Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk)
+		ChargeRepeats(api, Ask(api, list.MayBeRefused(), oracle.Query{Parameters: f.By(id + "," + id).Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk)
 	}
 }
 
@@ -83,14 +83,14 @@ func expectWholeSearch(api *API, list Call, f oracle.Filter, before Walk) {
 	if len(longest)+2*len(rest) > client.MaxURLValue {
 		return
 	}
-	longer := api.ReadAll(api.FilteredBy(list, f.By(longest+rest).Query))
+	longer := api.Read(FilteredBy(api, list, f.By(longest+rest).Query))
 	for _, row := range before.Rows() {
 		if oracle.Scalar(row.Value[f.Fields[0]]) != longest || longer.Keys()[row.Key] == 0 {
 			continue
 		}
 		words := strings.Fields(longest)
 		for _, text := range []string{rest + longest, words[0] + " " + rest} {
-			if len(words) > 1 && api.ReadAll(api.FilteredBy(list, f.By(text).Query)).Keys()[row.Key] > 0 {
+			if len(words) > 1 && api.Read(FilteredBy(api, list, f.By(text).Query)).Keys()[row.Key] > 0 {
 				return
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -30,11 +31,11 @@ func webhookEvents() {
 				list := api.As(role, spec.ListWebhookEvents)
 				var first Walk
 				var rules map[spec.ID]expectedOf
-				api.Look(func() bool { // others may add a row, and remove it again
-					first = api.ReadRows(list)
-					rules = rulesOfDeliveries(first, api.ReadRows(list))
+				api.Eventually(func() bool { // others may add a row, and remove it again
+					first = api.Read(list)
+					rules = rulesOfDeliveries(first, api.Read(list))
 					return hold(rules)
-				})
+				}).Should(gomega.BeTrue())
 				for id, expected := range rules {
 					api.For(id).Expect(expected.attempts).To(expected.matcher)
 				}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -29,19 +30,19 @@ func workspaceMembers() {
 // parts of a name are matched, so each of some forms may be the one that finds a member.
 func findsByName(api *API) {
 	list := api.Request()
-	members := slices.DeleteFunc(api.Shared(list).Rows(), func(m paging.Row) bool { return !m.ByID || len(formsOfName(m.Value)) == 0 })
+	members := slices.DeleteFunc(Shared(api, list).Rows(), func(m paging.Row) bool { return !m.ByID || len(formsOfName(m.Value)) == 0 })
 	if len(members) == 0 {
 		api.NotAssessed("a member whose name shows in no other field")
 	}
 	for _, m := range []paging.Row{members[0], members[len(members)-1]} {
 		var found searches
-		api.Look(func() bool {
+		api.Eventually(func() bool {
 			found = nil
 			for _, form := range formsOfName(m.Value) {
-				found = append(found, api.ReadAll(api.FilteredBy(list, map[string]string{profile.ParamSearch: form})))
+				found = append(found, api.Read(FilteredBy(api, list, map[string]string{profile.ParamSearch: form})))
 			}
 			return found.show(m.Key)
-		})
+		}).Should(gomega.BeTrue())
 		api.Expect(found).To(FindBySomeForm(m.Key, api.MostPages()))
 	}
 }

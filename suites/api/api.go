@@ -76,7 +76,7 @@ func (api *API) fail(f Failure) {
 }
 
 // Trouble records that the harness, or the way to the target, failed.
-func (api *API) Trouble(what string) {
+func Trouble(api *API, what string) {
 	what = redact.Process.Text(what)
 	api.Evidence.Troubled(api.Spec.Name(), what, api.Spec.Pairs...)
 	api.fail(Failure{Text: "trouble: " + what})
@@ -110,16 +110,16 @@ func (api *API) send(calls []Call) []Response {
 	requests := make([]client.Request, len(calls))
 	begun := make([]sandbox.Begun, len(calls))
 	for _, k := range calls { // before any is recorded: all are sent, or none
-		api.NeedServed(k)
+		NeedServed(api, k)
 		api.needShort(k)
 		api.needNamed(k)
-		api.Need(api.Sandbox().Permit(api.Ctx, api.Change(k)))
+		Need(api, api.Sandbox().Permit(api.Ctx, Change(api, k)))
 	}
 	for i, k := range calls {
 		var err error
-		begun[i], err = api.Sandbox().Before(api.Change(k))
-		api.Need(err)
-		requests[i] = k.Request()
+		begun[i], err = api.Sandbox().Before(Change(api, k))
+		Need(api, err)
+		requests[i] = k.request()
 	}
 	responses := make([]Response, len(calls))
 	work := make([]func(), len(calls))
@@ -141,7 +141,7 @@ func (api *API) send(calls []Call) []Response {
 	for i := range responses {
 		r := &responses[i]
 		r.changes, r.noted = api.sent(*r)
-		api.Record(*r)
+		api.record(*r)
 		if calls[i].Allowed.Valid() && r.Err == nil {
 			api.Evidence.Answered(calls[i].Operation.ID, r.Status)
 		}
@@ -153,7 +153,7 @@ func (api *API) send(calls []Call) []Response {
 		full = full || r.full
 	}
 	if broken != nil {
-		api.Stop(*broken)
+		Stop(api, *broken)
 	}
 	if full {
 		api.NotAssessed("%s", keepsNoMore())
@@ -204,10 +204,10 @@ func isListOfIDs(value string) bool {
 }
 
 // Stop ends the spec because no response came, or not a whole one.
-func (api *API) Stop(r Response) {
+func Stop(api *API, r Response) {
 	if errors.Is(r.Exchange.Err, client.ErrCanceled) && !errors.Is(context.Cause(api.Ctx), context.DeadlineExceeded) {
 		if cause := context.Cause(api.Ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, ErrFailFast) && !StoppedAnswering(api.Ctx) {
-			api.Trouble(cause.Error())
+			Trouble(api, cause.Error())
 			panic(skipSpec{})
 		}
 		api.NotAssessed("%s", WhyCut(api.Ctx))
@@ -222,12 +222,19 @@ func (api *API) Stop(r Response) {
 	case r.found.Err != nil:
 		what = fmt.Sprintf("the response could not be judged: %v", r.found.Err)
 	}
-	api.Trouble(what)
+	Trouble(api, what)
 	panic(skipSpec{})
 }
 
-// Record enters what the rules saw, which is the verdict on the response.
-func (api *API) Record(r Response) {
+// TrySend sends a call that changes nothing. The spec goes on if no response comes.
+func TrySend(api *API, k Call) Response {
+	r := api.sendOne(k, k.request())
+	api.record(r)
+	return r
+}
+
+// record enters what the rules saw, which is the verdict on the response.
+func (api *API) record(r Response) {
 	if r.Call.Allowed.Declared() {
 		api.hasVerdict(r.Exchange)
 	}
@@ -263,20 +270,20 @@ func (api *API) Record(r Response) {
 			p = r.broken
 		}
 		if p.Requirement != "" {
-			api.Violated(p, Found(r, f.Pointer, f.Expected, f.Actual), "")
+			Violated(api, p, Found(r, f.Pointer, f.Expected, f.Actual), "")
 		}
 	}
 	for p, n := range r.found.More {
 		api.Evidence.ViolatedAgain(p, n)
 	}
 	for _, o := range r.found.Observed {
-		api.ObserveOn(r.Call.Operation.ID, o.OpenPoint, "%s", o.Value)
+		ObserveOn(api, r.Call.Operation.ID, o.OpenPoint, "%s", o.Value)
 	}
 }
 
 // Violated enters a violation. It fails the spec if the spec declares the pair
 // and judges it by itself; what the rules find fails the spec of the rule.
-func (api *API) Violated(p spec.Pair, f Finding, location string) {
+func Violated(api *API, p spec.Pair, f Finding, location string) {
 	api.broke(p, f)
 	v := reports.Violation{Spec: api.Spec.Name(), Location: location, Pointer: f.Pointer, Expected: f.Expected, Actual: f.Actual}
 	var formatted reports.Violation
@@ -310,10 +317,10 @@ func DescribeViolation(v reports.Violation) string {
 // Observe records what the spec's operation does where the specification is
 // silent.
 func (api *API) Observe(openPoint, format string, args ...any) {
-	api.ObserveOn(api.Spec.Operation, openPoint, format, args...)
+	ObserveOn(api, api.Spec.Operation, openPoint, format, args...)
 }
 
-func (api *API) ObserveOn(operation, openPoint, format string, args ...any) {
+func ObserveOn(api *API, operation, openPoint, format string, args ...any) {
 	api.Evidence.Observe(openPoint, operation, redact.Process.Text(judge.Short(fmt.Sprintf(format, args...))))
 }
 
@@ -336,13 +343,6 @@ func (api *API) Together(work ...func()) {
 	}
 }
 
-// Afterwards registers what rolls the target back; last in, first out.
-func (api *API) Afterwards(undo sandbox.Undo) {
-	api.mu.Lock()
-	defer api.mu.Unlock()
-	api.undo = append(api.undo, undo)
-}
-
 func (api *API) restore() {
 	ctx, cancel := sandbox.ForRollback(api.Ctx)
 	defer cancel()
@@ -352,7 +352,7 @@ func (api *API) restore() {
 }
 
 // TidyUp deletes the tests that the spec has created so far, in any order.
-func (api *API) TidyUp() {
+func TidyUp(api *API) {
 	api.mu.Lock()
 	made := api.undo
 	api.undo = nil

@@ -36,6 +36,7 @@ type Call struct {
 	Provoked      bool // a 429 is expected: the key has been driven to its limit
 	Allowed       client.Allowed
 	Breaks        spec.ID // the requirement that any other response breaks; "" for that of the rules
+	breaksOn      string  // the operation on which it breaks that; "" for its own or the spec's
 	keysOnly      bool    // the response keeps only the keys of its rows
 	Brief         bool    // the response keeps no rows
 	probe         bool    // it asks whether the operation is served; other calls judge its status
@@ -45,21 +46,28 @@ type Call struct {
 // WithID names the resource in the path.
 func (k Call) WithID(id string) Call { k.ID = id; return k }
 
-// WithBody sends the value as JSON.
-func (k Call) WithBody(body any) Call { k.Body, k.Raw = body, nil; return k }
+// Raw is a body that is sent as it is.
+type Raw string
 
-// WithRawBody sends the text as it is.
-func (k Call) WithRawBody(raw string) Call { k.Raw = []byte(raw); return k }
+// WithBody sends the value as JSON, or Raw as it is.
+func (k Call) WithBody(body any) Call {
+	if raw, ok := body.(Raw); ok {
+		k.Raw = []byte(raw)
+		return k
+	}
+	k.Body, k.Raw = body, nil
+	return k
+}
 
 // Backwards sends the members of the body, and of all objects in it, in reverse
 // alphabetical order.
-func (k Call) Backwards() Call { k.backwards = true; return k }
+func Backwards(k Call) Call { k.backwards = true; return k }
 
 // WithoutRetry hands over a 429 instead of waiting and trying again.
-func (k Call) WithoutRetry() Call { k.NoRetry = true; return k }
+func WithoutRetry(k Call) Call { k.NoRetry = true; return k }
 
-// Keys keeps only the keys of the rows in the response.
-func (k Call) Keys() Call { k.keysOnly = true; return k }
+// KeysOf keeps only the keys of the rows in the response.
+func KeysOf(k Call) Call { k.keysOnly = true; return k }
 
 // WithKey sends the request with another key, whose workspace is not known.
 func (k Call) WithKey(key client.Key) Call {
@@ -68,20 +76,18 @@ func (k Call) WithKey(key client.Key) Call {
 }
 
 // WithKeyOf is WithKey for a key of a known workspace.
-func (k Call) WithKeyOf(key client.Key, workspace string) Call {
+func WithKeyOf(k Call, key client.Key, workspace string) Call {
 	k = k.WithKey(key)
 	k.owner = workspace
 	return k
 }
 
-// WithAuthorization sends the header as given, whatever the key.
-func (k Call) WithAuthorization(header string) Call {
-	k.Authorization, k.owner = &header, ""
-	return k
-}
-
-// WithHeader sets a header other than Authorization.
+// WithHeader sets a header. An Authorization is sent as given, whatever the key.
 func (k Call) WithHeader(name, value string) Call {
+	if name == "Authorization" {
+		k.Authorization, k.owner = &value, ""
+		return k
+	}
 	header := k.Header.Clone()
 	if header == nil {
 		header = http.Header{}
@@ -90,9 +96,6 @@ func (k Call) WithHeader(name, value string) Call {
 	k.Header = header
 	return k
 }
-
-// WithoutAuthorization sends no Authorization header.
-func (k Call) WithoutAuthorization() Call { return k.WithKey(client.Key{}) }
 
 // WithQuery sets a query parameter.
 func (k Call) WithQuery(name, value string) Call {
@@ -105,17 +108,18 @@ func (k Call) WithQuery(name, value string) Call {
 	return k
 }
 
+// Absent is the value of a field that the body does not have.
+var Absent absent
+
+type absent struct{}
+
 // WithField sets a member of a body that is an object.
 func (k Call) WithField(name string, value any) Call {
 	body := k.Members()
 	body[name] = value
-	return k.WithBody(body)
-}
-
-// WithoutField drops a member of a body that is an object.
-func (k Call) WithoutField(name string) Call {
-	body := k.Members()
-	delete(body, name)
+	if _, without := value.(absent); without {
+		delete(body, name)
+	}
 	return k.WithBody(body)
 }
 
@@ -161,19 +165,22 @@ func (k Call) certain(status int) bool {
 }
 
 // Breaking names the requirement that a response with any other status breaks.
-func (k Call) Breaking(id spec.ID) Call { k.Breaks = id; return k }
+func (k Call) Breaking(id spec.ID) Call { k.Breaks, k.breaksOn = id, ""; return k }
 
-func (k Call) Request() client.Request {
+// RequestOf returns the request that the call sends.
+func RequestOf(k Call) client.Request { return k.request() }
+
+func (k Call) request() client.Request {
 	return client.Request{
 		Operation: k.Operation.ID, Method: k.Operation.Method,
 		Path:  k.Operation.URLPath(k.ID),
-		Query: k.Query, Header: k.Header, Body: k.Bytes(), Allowed: k.Allowed, Fresh: k.Fresh,
+		Query: k.Query, Header: k.Header, Body: BodyOf(k), Allowed: k.Allowed, Fresh: k.Fresh,
 		Key: k.Key, Authorization: k.Authorization, NoRetry: k.NoRetry, Provoked: k.Provoked, Settle: k.Operation.Unsafe(),
 	}
 }
 
-// Bytes returns the body as it is sent; nil if there is none.
-func (k Call) Bytes() []byte {
+// BodyOf returns the body as it is sent; nil if there is none.
+func BodyOf(k Call) []byte {
 	if k.Raw != nil || k.Body == nil {
 		return k.Raw
 	}

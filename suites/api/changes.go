@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
@@ -20,19 +24,19 @@ import (
 // knows, and these methods ask it on behalf of a spec.
 
 // Change describes the call to the sandbox.
-func (api *API) Change(k Call) sandbox.Change {
+func Change(api *API, k Call) sandbox.Change {
 	return sandbox.Change{By: api.Spec.Name(), Operation: k.Operation, ID: k.ID, Body: k.Members(), Key: k.Key, Owner: k.owner,
 		Deletes: api.Spec.Operation == spec.DeletePlacementTest}
 }
 
 // Need ends the spec if the sandbox returned an error.
-func (api *API) Need(err error) {
+func Need(api *API, err error) {
 	var denied *sandbox.Denied
 	switch {
 	case errors.As(err, &denied):
 		api.NotAssessed("%s", denied.Input)
 	case err != nil:
-		api.Stop(Response{Exchange: client.Exchange{Err: err}})
+		Stop(api, Response{Exchange: client.Exchange{Err: err}})
 	}
 }
 
@@ -48,19 +52,19 @@ func (api *API) after(r Response, begun sandbox.Begun) {
 	if r.Call.Operation.Unsafe() {
 		api.changesTo(r.Call.Operation.Resource).Add(1)
 	}
-	undo, err := api.Sandbox().After(api.Change(r.Call), begun, r.Exchange, created)
+	undo, err := api.Sandbox().After(Change(api, r.Call), begun, r.Exchange, created)
 	if undo != nil {
-		api.Afterwards(undo)
+		api.Cleanup(undo)
 	}
 	if err != nil {
-		api.Trouble(err.Error())
+		Trouble(api, err.Error())
 	}
 }
 
 // namesAnother charges a response to a creation that names a test which is not the
 // run's own. The test with that id does not keep what was sent.
 func (api *API) namesAnother(r Response, why string) {
-	api.Violated(spec.StateCreate("name").On(spec.CreatePlacementTest),
+	Violated(api, spec.StateCreate("name").On(spec.CreatePlacementTest),
 		Found(r, "/id", "the id of the test that was created", fmt.Sprintf("%s: %s", r.ID(), why)), "")
 }
 
@@ -72,7 +76,7 @@ func (api *API) showsOwn(r Response) {
 	}
 	for _, row := range r.PageRows() {
 		if id, ok := row.Value["id"].(string); ok {
-			api.Sandbox().Read(api.Change(r.Call), id, row.Value)
+			api.Sandbox().Read(Change(api, r.Call), id, row.Value)
 		}
 	}
 }
@@ -85,29 +89,29 @@ func (api *API) made(id string) bool {
 
 // ExpendableSubsequence returns a subsequence that the profile lets the run
 // delete and that still exists, or ends the spec.
-func (api *API) ExpendableSubsequence() string {
+func ExpendableSubsequence(api *API) string {
 	id, err := api.Sandbox().TakeSubsequence(api.Ctx, api.share(api.Spec), func() ([]paging.Row, error) {
-		return api.ReadAll(api.As(dataset.Main, spec.ListSubsequences)).Rows(), nil
+		return api.Read(api.As(dataset.Main, spec.ListSubsequences)).Rows(), nil
 	})
-	api.Need(err)
+	Need(api, err)
 	return id
 }
 
 // Neighbours takes the next older and the next younger of the expendable subsequences that no
 // other spec takes, until the spec has ended.
-func (api *API) Neighbours(id string) []string {
+func Neighbours(api *API, id string) []string {
 	beside := api.Sandbox().TakeNeighbours(id, api.share(api.Spec))
-	api.Afterwards(func(context.Context) { api.Sandbox().GiveBack(beside...) })
+	api.Cleanup(func(context.Context) { api.Sandbox().GiveBack(beside...) })
 	return beside
 }
 
 // Lock makes sure that no other run uses the rows that only one run can use, or
 // ends the spec.
-func (api *API) Lock() { api.Need(api.Sandbox().Lock(api.Ctx)) }
+func Lock(api *API) { Need(api, api.Sandbox().Lock(api.Ctx)) }
 
 // Alone runs the function while the run changes nothing else: a row that another change
 // removes must not count. Requests that change something wait for its end.
-func (api *API) Alone(work func()) {
+func Alone(api *API, work func()) {
 	api.changing.Lock()
 	api.isAlone = true
 	defer func() { api.isAlone = false; api.changing.Unlock() }()
@@ -129,33 +133,48 @@ func (e *Env) beside(ctx context.Context) (over func()) {
 // therefore looks again until the change shows, for as long as the profile allows
 // (visible_within), and judges what it saw last.
 
-// Eventually looks until the function sees the change, and observes how long that took. It
-// reports whether the change showed in time. Of the looks, only the last one is part of what a
-// trial tries.
-func (api *API) Eventually(view string, sees func() bool) bool {
-	began, before := time.Now(), api.noted()
+// Polling is a value that a matcher may match later.
+type Polling struct {
+	api  *API
+	poll func() any
+}
+
+// Eventually polls a function without parameters, as Gomega does: for as long as a change may
+// take to show. It charges nothing. Expect judges what a spec has seen last.
+func (api *API) Eventually(poll any) Polling {
+	f := reflect.ValueOf(poll)
+	return Polling{api, func() any { return f.Call(nil)[0].Interface() }}
+}
+
+// Should polls until the matcher matches, and reports whether it did. The description names
+// the view in which a change must show: the run observes how long that takes.
+func (p Polling) Should(matcher types.GomegaMatcher, view ...string) bool {
+	began, before := time.Now(), p.api.noted()
 	looks := 0
-	showed := api.Look(func() bool {
+	matched := p.api.look(func() bool {
 		looks++
-		api.forget(before)
-		return sees()
+		if len(view) > 0 {
+			p.api.forget(before) // only the last look is part of what a trial tries
+		}
+		matches, err := matcher.Match(p.poll())
+		return matches && err == nil
 	})
-	if showed {
-		api.Observe(spec.OpenPointVisibility, "%s: %s", view, delay(time.Since(began), looks == 1))
+	if matched && len(view) > 0 {
+		p.api.Observe(spec.OpenPointVisibility, "%s: %s", view[0], delay(time.Since(began), looks == 1))
 	}
-	return showed
+	return matched
 }
 
 // MustShow is eventually for a change that must show before the spec goes on.
-func (api *API) MustShow(view string, sees func() bool) {
-	if !api.Eventually(view, sees) {
+func MustShow(api *API, view string, sees func() bool) {
+	if !api.Eventually(sees).Should(gomega.BeTrue(), view) {
 		api.NotAssessed("a change that shows within %s: %s", api.Profile.Visibility(), view)
 	}
 }
 
-// Look looks until the function sees what it looks for, as long as a change may take to
+// look looks until the function sees what it looks for, as long as a change may take to
 // show.
-func (api *API) Look(sees func() bool) (seen bool) {
+func (api *API) look(sees func() bool) (seen bool) {
 	err := visible.Within(api.Ctx, api.Profile.Visibility(), func(bool) (done bool, err error) {
 		seen = sees()
 		return seen, nil
@@ -180,9 +199,9 @@ func delay(took time.Duration, atOnce bool) string {
 }
 
 // Find reads the test in which a creation was answered, until the target shows it.
-func (api *API) Find(made Response) Response {
+func Find(api *API, made Response) Response {
 	get := api.getting(made).MayGet(http.StatusNotFound)
-	return api.Until("a created test in a get", get, func(r Response) bool { return IsMade(made, r) })
+	return Until(api, "a created test in a get", get, func(r Response) bool { return IsMade(made, r) })
 }
 
 // getting returns a get of the test in which a creation was answered.
@@ -192,20 +211,20 @@ func (api *API) getting(made Response) Call {
 
 // Shown is find for a test that a spec works with. The spec ends if the target does
 // not find it. Other responses than 404 are for the spec to judge.
-func (api *API) Shown(made Response) Response {
-	if found := api.Find(made); found.Status == http.StatusNotFound && !api.probes {
+func Shown(api *API, made Response) Response {
+	if found := Find(api, made); found.Status == http.StatusNotFound && !api.probes {
 		api.Do(api.getting(made))
 	}
 	return made
 }
 
 // ListShowing reads the list until it shows the rows.
-func (api *API) ListShowing(list Call, ids ...string) (w Walk) {
+func ListShowing(api *API, list Call, ids ...string) (w Walk) {
 	if len(ids) == 0 {
-		return api.ReadAll(list)
+		return api.Read(list)
 	}
-	api.Eventually("a created test in the list", func() bool {
-		w = api.ReadAll(list)
+	api.Eventually(func() bool {
+		w = api.Read(list)
 		keys := w.Keys()
 		for _, id := range ids {
 			if keys[paging.FoldID(id)] == 0 {
@@ -213,13 +232,13 @@ func (api *API) ListShowing(list Call, ids ...string) (w Walk) {
 			}
 		}
 		return true
-	})
+	}).Should(gomega.BeTrue(), "a created test in the list")
 	return w
 }
 
 // MustList is listShowing for rows that must show before the spec goes on.
-func (api *API) MustList(list Call, ids ...string) Walk {
-	w := api.ListShowing(list, ids...)
+func MustList(api *API, list Call, ids ...string) Walk {
+	w := ListShowing(api, list, ids...)
 	for _, id := range ids {
 		if w.Row(id) == nil {
 			api.NotAssessed("the created tests in %s", list.Operation.ID)
@@ -229,25 +248,25 @@ func (api *API) MustList(list Call, ids ...string) Walk {
 }
 
 // ListWithout reads the list until it no longer shows the row.
-func (api *API) ListWithout(list Call, ids ...string) (w Walk) {
-	api.Eventually("a deletion in the list", func() bool {
-		w = api.ReadAll(list)
+func ListWithout(api *API, list Call, ids ...string) (w Walk) {
+	api.Eventually(func() bool {
+		w = api.Read(list)
 		shown := w.Keys()
 		return !slices.ContainsFunc(ids, func(id string) bool { return shown[paging.FoldID(id)] > 0 })
-	})
+	}).Should(gomega.BeTrue(), "a deletion in the list")
 	return w
 }
 
 // Until sends the call until a response fits.
-func (api *API) Until(view string, k Call, fits func(Response) bool) (r Response) {
-	api.Eventually(view, func() bool {
+func Until(api *API, view string, k Call, fits func(Response) bool) (r Response) {
+	api.Eventually(func() bool {
 		r = api.Do(k)
 		return fits(r)
-	})
+	}).Should(gomega.BeTrue(), view)
 	return r
 }
 
 // UntilGone sends the call until the target answers that the resource does not exist.
-func (api *API) UntilGone(view string, k Call) Response {
-	return api.Until(view, k.MayGet(http.StatusNotFound), func(r Response) bool { return r.Status == http.StatusNotFound })
+func UntilGone(api *API, view string, k Call) Response {
+	return Until(api, view, k.MayGet(http.StatusNotFound), func(r Response) bool { return r.Status == http.StatusNotFound })
 }

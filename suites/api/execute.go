@@ -99,9 +99,13 @@ func (api *API) By(step string, callback ...func()) {
 	}
 }
 
-// Cleanup registers a function that runs once the body has ended: the last one first, and
-// before the roll back of earlier changes. Its requests count as those of the spec.
-func (api *API) Cleanup(f func(ctx context.Context)) { api.Afterwards(f) }
+// Cleanup registers a function that runs once the body has ended: the last one first, among
+// the functions that roll changes back. Its requests count as those of the spec.
+func (api *API) Cleanup(f func(ctx context.Context)) {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	api.undo = append(api.undo, f)
+}
 
 // newAPI returns what the body of the spec works with.
 func newAPI(ctx context.Context, env *Env, s Spec, seed uint64) *API {
@@ -138,7 +142,7 @@ func (api *API) judgeAll() {
 		case types.GinkgoError: // a vendor's own expectation failed, in a node that runs its body itself
 			panic(stopped)
 		default:
-			api.Trouble(panicked(stopped))
+			Trouble(api, panicked(stopped))
 		}
 	}()
 	api.Spec.Body(specContext{api.Ctx, api.Spec, api.node}, api)
@@ -164,7 +168,7 @@ func (api *API) settle(missing string) {
 
 // LetOthersRun lets the other specs that use the same thing run, and waits for their end.
 // It does nothing if they ran before, in nodes of their own.
-func (api *API) LetOthersRun() {
+func LetOthersRun(api *API) {
 	if api.others != nil {
 		api.others()
 	}

@@ -18,15 +18,12 @@ type Requirement struct {
 	Pair spec.Pair
 }
 
-// For returns the requirement, on the operation of the spec. It panics if the
+// For returns the requirement, on the operation of the spec or on another one. It panics if the
 // spec does not declare it.
-func (api *API) For(id spec.ID) Requirement { return api.ForOperation(id, api.Spec.Operation) }
-
-// ForOperation is For on another operation that the spec declares.
-func (api *API) ForOperation(id spec.ID, operation string) Requirement {
-	p := id.On(operation)
+func (api *API) For(id spec.ID, operation ...string) Requirement {
+	p := id.On(append(operation, api.Spec.Operation)[0])
 	if !api.Spec.Declares(p) {
-		panic(fmt.Sprintf("suites: %q does not declare that it judges %s on %s", api.Spec.Name(), id, operation))
+		panic(fmt.Sprintf("suites: %q does not declare that it judges %s on %s", api.Spec.Name(), id, p.Operation))
 	}
 	return Requirement{api, p}
 }
@@ -60,6 +57,36 @@ func (r Requirement) Judged() bool {
 	return r.api.Evidence.Known(r.Pair)
 }
 
+// NamedBy returns the call with the requirement named: another response than the call allows
+// breaks it.
+func (r Requirement) NamedBy(k Call) Call {
+	k.Breaks, k.breaksOn = spec.ID(r.Pair.Requirement), r.Pair.Operation
+	return k
+}
+
+// Judge records a verdict that the spec has drawn by itself. It reports whether the requirement
+// was put to the test and held.
+func (r Requirement) Judge(found Verdict) bool {
+	return r.judge(found, types.NewCodeLocation(1))
+}
+
+func (r Requirement) judge(found Verdict, at types.CodeLocation) bool {
+	if found.Missing != "" {
+		r.NotAssessed("%s", found.Missing)
+	}
+	broken := len(found.Findings) + found.More
+	if found.Assessed > 0 || broken > 0 {
+		r.api.Evidence.Assessed(r.Pair, max(found.Assessed, broken))
+	}
+	for _, f := range found.Findings {
+		if f.Pointer != "status" || f.Response.broken != r.Pair { // else it was charged when it came
+			Violated(r.api, r.Pair, f, ShortLocation(at))
+		}
+	}
+	r.api.Evidence.ViolatedAgain(r.Pair, found.More)
+	return broken == 0 && found.Assessed > 0
+}
+
 // Assertion is an expectation that waits for its matcher.
 type Assertion struct {
 	requirement Requirement
@@ -80,25 +107,11 @@ func (a Assertion) To(matcher gomegatypes.GomegaMatcher) bool {
 	if len(found.Findings) == 0 && !matched {
 		panic(fmt.Sprintf("suites: %s cannot be matched: %s", r.Pair.Requirement, message))
 	}
-	if found.Missing != "" {
-		r.NotAssessed("%s", found.Missing)
-	}
-	switch response, isResponse := a.actual.(Response); {
-	case matched && found.Assessed > 0 && isResponse && response.Status/100 == 4:
+	if response, ok := a.actual.(Response); ok && matched && found.Assessed > 0 && response.Status/100 == 4 {
 		r.api.Evidence.Refused(r.Pair, response.Status)
-	case found.Assessed > 0 || !matched:
-		r.api.Evidence.Assessed(r.Pair, max(found.Assessed, len(found.Findings)+found.More))
+		return true
 	}
-	if !matched {
-		location := types.NewCodeLocation(1)
-		for _, f := range found.Findings {
-			if f.Pointer != "status" || f.Response.broken != r.Pair { // else it was charged when it came
-				r.api.Violated(r.Pair, f, ShortLocation(location))
-			}
-		}
-		r.api.Evidence.ViolatedAgain(r.Pair, found.More)
-	}
-	return matched && found.Assessed > 0
+	return r.judge(found, types.NewCodeLocation(1))
 }
 
 // ShortLocation returns the file below this repository and the line.

@@ -21,7 +21,7 @@ import (
 // spec that lacks an input is not assessed, and says which.
 
 // Key returns the key of the role that may do everything.
-func (api *API) Key(role string) client.Key {
+func Key(api *API, role string) client.Key {
 	key, ok := api.Profile.FullKey(role)
 	if !ok {
 		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
@@ -69,7 +69,7 @@ func (api *API) As(role, operation string) Call {
 	}
 	k := Call{Operation: op, Key: key.ForClient(), owner: api.Owner(role), Allowed: client.Only(http.StatusOK)}
 	// The rows of the limited workspace are not looked at before its limit is exceeded.
-	k.anyOwner = role == dataset.Limited || api.Attempt(func() { api.NeedOwner(role) }) != ""
+	k.anyOwner = role == dataset.Limited || api.Attempt(func() { NeedOwner(api, role) }) != ""
 	return k
 }
 
@@ -84,28 +84,28 @@ func (api *API) RequestAs(role, operation string) Call {
 	k := api.As(role, operation)
 	switch {
 	case operation == spec.MoveAccounts:
-		source, destination := api.SubWorkspaces(role)
+		source, destination := SubWorkspaces(api, role)
 		return k.WithBody(Move(source, destination, source.Accounts[0]))
 	case operation == spec.CreatePlacementTest:
 		return k.WithBody(fixtures.PlacementTest(api.Rng, api.Word())).WithField("email_subject", "Placement check "+api.Word())
 	}
-	return api.Naming(k, func(n spec.Named) string {
+	return Naming(api, k, func(n spec.Named) string {
 		switch {
 		case n.Kind == profile.PlacementTest && role == dataset.Main:
-			made := api.NewTest()
+			made := NewTest(api)
 			if !k.Operation.Unsafe() { // a deletion waits for its test anyway
-				api.Shown(made)
+				Shown(api, made)
 			}
 			return made.ID()
 		case n.Kind == profile.Expendable && role == dataset.Main:
-			return api.ExpendableSubsequence()
+			return ExpendableSubsequence(api)
 		}
-		return api.IDIn(role, k.Operation, n.Kind)
+		return IDIn(api, role, k.Operation, n.Kind)
 	})
 }
 
 // Naming returns the call with the ids that it must name, and with the rest of its body.
-func (api *API) Naming(k Call, id func(spec.Named) string) Call {
+func Naming(api *API, k Call, id func(spec.Named) string) Call {
 	for _, n := range k.Operation.Names {
 		if n.In == spec.InPath {
 			k = k.WithID(id(n))
@@ -121,7 +121,7 @@ func (api *API) Naming(k Call, id func(spec.Named) string) Call {
 
 // IDIn returns an id of the kind in the role's workspace: from the profile, or else from
 // the list that shows what the operation is about.
-func (api *API) IDIn(role string, op spec.Operation, kind string) string {
+func IDIn(api *API, role string, op spec.Operation, kind string) string {
 	ids, entry, what := api.Workspace(role).Named(kind)
 	if list, ok := op.List(); entry == "" && ok {
 		return api.listedIn(role, list)
@@ -150,15 +150,15 @@ func (api *API) listedIn(role string, list spec.Operation) string {
 // HarmlessRequest is Request, but what deletes or moves names something that
 // does not exist: for requests that must be refused before it is looked up.
 func (api *API) HarmlessRequest() Call {
-	return api.HarmlessRequestAs(AuthorizedRole(api.Operation()), api.Spec.Operation)
+	return HarmlessRequestAs(api, AuthorizedRole(api.Operation()), api.Spec.Operation)
 }
 
-func (api *API) HarmlessRequestAs(role, operation string) Call {
+func HarmlessRequestAs(api *API, role, operation string) Call {
 	op := spec.MustOperation(operation)
 	if len(op.Names) == 0 {
 		return api.RequestAs(role, operation)
 	}
-	k := api.Naming(api.As(role, operation), func(spec.Named) string { return api.FreshID() })
+	k := Naming(api, api.As(role, operation), func(spec.Named) string { return api.FreshID() })
 	switch {
 	case op.HasPathID():
 		return notFound(k)
@@ -173,7 +173,7 @@ func notFound(k Call) Call { return k.MustGet(http.StatusNotFound, spec.NotFound
 
 // SubWorkspaces returns two workspaces of the role's admin workspace, the first
 // with accounts.
-func (api *API) SubWorkspaces(role string) (source, destination profile.Workspace) {
+func SubWorkspaces(api *API, role string) (source, destination profile.Workspace) {
 	var subs []profile.Workspace
 	for _, name := range slices.Sorted(maps.Keys(api.Profile.Workspaces)) {
 		w := api.Profile.Workspaces[name]
@@ -183,7 +183,7 @@ func (api *API) SubWorkspaces(role string) (source, destination profile.Workspac
 	}
 	for _, id := range api.IDs {
 		if len(subs) < 2 && id.Entry == "admin" && api.sight(id, false) == lookup.Gone {
-			api.Lacks(id)
+			Lacks(api, id)
 		}
 	}
 	if len(subs) < 2 {
@@ -235,7 +235,7 @@ var UnknownToken = "unknown-" + strings.ReplaceAll(uuid.NewString(), "-", "")
 // OptionalValue returns a valid value for an optional field. What only the
 // server can know to be valid (a tag's id, an item's shape) comes from the profile, or
 // from rows that the server shows.
-func (api *API) OptionalValue(field string) (any, bool) {
+func OptionalValue(api *API, field string) (any, bool) {
 	var inputs fixtures.Inputs
 	w := api.Workspace(dataset.Main)
 	switch {
@@ -281,10 +281,10 @@ func (api *API) shownValue(list, field string) (any, bool) {
 		return value, true
 	}
 	judged := slices.ContainsFunc(api.Spec.Pairs, func(p spec.Pair) bool { return p.Operation == list })
-	if !judged && (!api.Profile.Implements(list) || api.Service(list).Unserved != nil) {
+	if !judged && (!api.Profile.Implements(list) || Service(api, list).Unserved != nil) {
 		return nil, false
 	}
-	for _, row := range api.Sample(api.As(dataset.Main, list)).Rows() {
+	for _, row := range Sample(api, api.As(dataset.Main, list)).Rows() {
 		value := row.Value[field]
 		if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
 			api.shownValues.Store(field, value)
@@ -296,10 +296,10 @@ func (api *API) shownValue(list, field string) (any, bool) {
 
 // WithAllOptional adds every optional field for which there is a value. The test is automated:
 // a server may refuse the schedule of another one.
-func (api *API) WithAllOptional(k Call) Call {
+func WithAllOptional(api *API, k Call) Call {
 	k = k.WithField("type", 2)
 	for _, field := range spec.CreateOptional {
-		if value, ok := api.OptionalValue(field); ok {
+		if value, ok := OptionalValue(api, field); ok {
 			k = k.WithField(field, value)
 		}
 	}
@@ -309,7 +309,7 @@ func (api *API) WithAllOptional(k Call) Call {
 // The ways to lack authorization. credentials.go has those that are almost valid.
 
 func WithoutHeader(k Call) []Call {
-	return UnauthorizedFor(spec.AuthHeaderMissing, k.WithoutAuthorization())
+	return UnauthorizedFor(spec.AuthHeaderMissing, k.WithKey(client.Key{}))
 }
 
 func WithUnknownKey(k Call) []Call {

@@ -172,8 +172,8 @@ func keepsNoMore() string {
 	return fmt.Sprintf("lists of which the specs keep at most %d MiB at the same time (lower pace.concurrency)", maxKept>>20)
 }
 
-// SendOne sends the call and judges the response.
-func (api *API) SendOne(k Call, request client.Request) (r Response) {
+// sendOne sends the call and judges the response.
+func (api *API) sendOne(k Call, request client.Request) (r Response) {
 	api.Client.DoWith(api.Ctx, request, func(ex client.Exchange) { r = api.judged(k, ex) })
 	return r
 }

@@ -12,15 +12,15 @@ import (
 )
 
 // Generate returns a query of the list whose values come from the rows.
-func (api *API) Generate(list spec.Operation, rows []paging.Row) oracle.Query {
+func Generate(api *API, list spec.Operation, rows []paging.Row) oracle.Query {
 	api.mu.Lock()
 	seed := api.Rng.Int()
 	api.mu.Unlock()
-	return oracle.List{Operation: list, Rows: rows}.Queries(api.Named(list.ID)).Example(seed)
+	return oracle.List{Operation: list, Rows: rows}.Queries(Named(api, list.ID)).Example(seed)
 }
 
 // Named returns a function that reports whether a parameter of the list has a name.
-func (api *API) Named(list string) func(parameter string) bool {
+func Named(api *API, list string) func(parameter string) bool {
 	return func(parameter string) bool {
 		_, ok := api.Profile.Parameter(list, parameter)
 		return ok
@@ -34,9 +34,9 @@ type Asked struct {
 }
 
 // Ask sends the query page by page, with the key of the call.
-func (api *API) Ask(list Call, q oracle.Query) Asked {
-	w := Walk{List: api.FilteredBy(list, q.Parameters)}
-	w.Walk = paging.Run(api.Ctx, api.Fetch(w.List, &w.Responses), paging.Cycle(q.Sizes...), q.Pages)
+func Ask(api *API, list Call, q oracle.Query) Asked {
+	w := Walk{List: FilteredBy(api, list, q.Parameters)}
+	w.Walk = paging.Run(api.Ctx, Fetch(api, w.List, &w.Responses), paging.Cycle(q.Sizes...), q.Pages)
 	return Asked{q, w}
 }
 
@@ -68,7 +68,7 @@ func (a Asked) Finding(m oracle.Mismatch) Finding {
 
 // FilteredBy adds parameters to the list's call, by their keys. A server may refuse those
 // that contradict each other.
-func (api *API) FilteredBy(list Call, query map[string]string) Call {
+func FilteredBy(api *API, list Call, query map[string]string) Call {
 	if oracle.Contradicts(list.Operation.ID, query) {
 		list = list.MayBeRefused()
 	}
@@ -79,11 +79,11 @@ func (api *API) FilteredBy(list Call, query map[string]string) Call {
 }
 
 // KnownFilter is filteredBy for parameters whose names may be unknown.
-func (api *API) KnownFilter(list Call, query map[string]string) (Call, bool) {
+func KnownFilter(api *API, list Call, query map[string]string) (Call, bool) {
 	for parameter := range query {
 		if _, ok := api.Profile.Parameter(list.Operation.ID, parameter); !ok {
 			return Call{}, false
 		}
 	}
-	return api.FilteredBy(list, query), true
+	return FilteredBy(api, list, query), true
 }

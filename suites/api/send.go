@@ -30,13 +30,13 @@ func (api *API) onFreshConnection(k Call, first Response) Response {
 	if !surprising(valid, first.Exchange) {
 		return first
 	}
-	if api.vain.Add(1) > maxVain || api.Sandbox().Permit(api.Ctx, api.Change(k)) != nil {
+	if api.vain.Add(1) > maxVain || api.Sandbox().Permit(api.Ctx, Change(api, k)) != nil {
 		api.vain.Add(-1)
 		return first
 	}
-	again := k.Request()
+	again := k.request()
 	again.Fresh = true
-	second := api.SendOne(k, again)
+	second := api.sendOne(k, again)
 	if !better(valid, first.Exchange, second.Exchange) {
 		api.hasVerdict(second.Exchange) // that of the first
 		return first
@@ -49,7 +49,7 @@ func (api *API) onFreshConnection(k Call, first Response) Response {
 	if second.Status != http.StatusOK {
 		expected += ", as on a fresh connection"
 	}
-	api.Violated(broken, Found(first, "status", expected, describeShared(first, second.Status)), "")
+	Violated(api, broken, Found(first, "status", expected, describeShared(first, second.Status)), "")
 	return second
 }
 
@@ -63,14 +63,14 @@ func lost(ex client.Exchange) bool {
 // one. A creation may have made a test each time: the sandbox finds all by their names. What
 // else changes something may have done so the first time, so another response says nothing.
 func (api *API) aloneOnAConnection(k Call, first Response) Response {
-	again := k.Request()
+	again := k.request()
 	again.Fresh = true
 	for range 2 {
-		if api.vain.Add(1) > maxVain || api.Sandbox().Permit(api.Ctx, api.Change(k)) != nil {
+		if api.vain.Add(1) > maxVain || api.Sandbox().Permit(api.Ctx, Change(api, k)) != nil {
 			api.vain.Add(-1)
 			return first
 		}
-		second := api.SendOne(k, again)
+		second := api.sendOne(k, again)
 		switch {
 		case lost(second.Exchange):
 			continue
@@ -85,7 +85,7 @@ func (api *API) aloneOnAConnection(k Call, first Response) Response {
 	if !ok || list.ID == k.Operation.ID {
 		list, ok = api.Profile.AnyList(spec.Plain())
 	}
-	harmless := client.Request{Operation: list.ID, Method: list.Method, Path: list.Path, Key: api.Key(dataset.Main), Fresh: true, Allowed: client.AnyRefusal(http.StatusOK)}
+	harmless := client.Request{Operation: list.ID, Method: list.Method, Path: list.Path, Key: Key(api, dataset.Main), Fresh: true, Allowed: client.AnyRefusal(http.StatusOK)}
 	if !ok || api.Send(api.Ctx, harmless).Err != nil {
 		return first
 	}
@@ -97,7 +97,7 @@ func (api *API) aloneOnAConnection(k Call, first Response) Response {
 	}
 	broken := id.On(k.Operation.ID)
 	api.Evidence.Assessed(broken, 1)
-	api.Violated(broken, Found(first, "", "a response", "none: the target closed the connection, also twice alone on a fresh one ("+list.ID+" gets a response meanwhile)"), "")
+	Violated(api, broken, Found(first, "", "a response", "none: the target closed the connection, also twice alone on a fresh one ("+list.ID+" gets a response meanwhile)"), "")
 	first.unanswered = true
 	return first
 }
@@ -194,7 +194,7 @@ var MayRepeat = []string{spec.AddCampaignVariables, spec.MoveLead}
 // returns the response to a new change, if that is served.
 func (api *API) askAsNew(k Call, request client.Request) Response {
 	if !k.Allowed.Valid() || !slices.Contains(MayRepeat, k.Operation.ID) {
-		return api.SendOne(k, request)
+		return api.sendOne(k, request)
 	}
 	api.repeated.RLock()
 	var r, open Response
@@ -210,8 +210,8 @@ func (api *API) askAsNew(k Call, request client.Request) Response {
 	}
 	for _, id := range api.namedIn(k) {
 		if api.once(id, true) == lookup.Gone {
-			api.Record(open)
-			api.Lacks(id)
+			api.record(open)
+			Lacks(api, id)
 		}
 	}
 	if !RefusesRepetition(r.Status) {
@@ -222,7 +222,7 @@ func (api *API) askAsNew(k Call, request client.Request) Response {
 	var others []string
 	if k.Operation.ID == spec.MoveLead {
 		if others = api.subsequencesBeside(k.Members()["subsequence_id"]); len(others) == 0 {
-			api.Record(open)
+			api.record(open)
 			api.NotAssessed("a second entry under subsequences: the target answered %d to a lead move, and the lead may be in the only one", r.Status)
 		}
 	}
@@ -230,7 +230,7 @@ func (api *API) askAsNew(k Call, request client.Request) Response {
 	if !served {
 		return r
 	}
-	api.Record(open)
+	api.record(open)
 	return again
 }
 
@@ -255,8 +255,8 @@ func (api *API) askForNewChange(k Call, others []string) (r Response, served boo
 	}
 	for _, other := range others {
 		away := k.WithField("subsequence_id", other).MayBeRefused()
-		moved := api.SendOne(away, away.Request())
-		api.Record(moved)
+		moved := api.sendOne(away, away.request())
+		api.record(moved)
 		if moved.OK() {
 			return api.askNewChange(k)
 		}
@@ -268,7 +268,7 @@ func (api *API) askForNewChange(k Call, others []string) (r Response, served boo
 // late, also if it has shown it once: a 404 counts only if it lasts.
 func (api *API) askOnceKnown(k Call, request client.Request) Response {
 	if !k.Allowed.Valid() {
-		return api.SendOne(k, request)
+		return api.sendOne(k, request)
 	}
 	var r, open Response
 	api.Client.DoWith(api.Ctx, request, func(ex client.Exchange) {
@@ -282,22 +282,22 @@ func (api *API) askOnceKnown(k Call, request client.Request) Response {
 	}
 	var again Response
 	served := false
-	api.Look(func() bool {
+	api.look(func() bool {
 		again, served = api.askNewChange(k)
 		return served || again.Err != nil || again.Status != http.StatusNotFound
 	})
 	if !served {
 		return r
 	}
-	api.Record(open)
-	api.ObserveOn(k.Operation.ID, spec.OpenPointVisibility, "a created test: late")
+	api.record(open)
+	ObserveOn(api, k.Operation.ID, spec.OpenPointVisibility, "a created test: late")
 	return again
 }
 
 // askNewChange sends the call. A response that is not served shares the verdict on the one
 // before.
 func (api *API) askNewChange(k Call) (r Response, served bool) {
-	if r = api.SendOne(k, k.Request()); !r.OK() {
+	if r = api.sendOne(k, k.request()); !r.OK() {
 		api.hasVerdict(r.Exchange)
 	}
 	return r, r.OK()
@@ -319,8 +319,8 @@ func (api *API) subsequencesBeside(named any) (others []string) {
 // The run itself, or somebody else, may delete that row between two pages.
 
 // Behind returns the call for the page behind another one.
-func (api *API) Behind(k Call, page Response) Call {
-	k = k.WithQuery(api.CursorParameter(k.Operation), page.Cursor())
+func Behind(api *API, k Call, page Response) Call {
+	k = k.WithQuery(CursorParameter(api, k.Operation), page.Cursor())
 	k.from = &page.Call
 	return k
 }
@@ -342,7 +342,7 @@ func (api *API) askBehind(k Call, request client.Request) Response {
 	if back == 0 {
 		return r
 	}
-	api.ObserveOn(k.Operation.ID, spec.OpenPointDeletedCursor, "refused: %d", r.Status)
+	ObserveOn(api, k.Operation.ID, spec.OpenPointDeletedCursor, "refused: %d", r.Status)
 	open.Again, open.back = &page, back
 	return open
 }
@@ -354,15 +354,15 @@ func (api *API) askBehind(k Call, request client.Request) Response {
 func (api *API) pageBefore(k Call) (page Response, back int) {
 	refusable := func(k Call) Response {
 		k = k.MayBeRefused()
-		r := api.SendOne(k, k.Request())
-		api.Record(r)
+		r := api.sendOne(k, k.request())
+		api.record(r)
 		return r
 	}
-	api.Look(func() bool {
+	api.look(func() bool {
 		switch page = refusable(*k.from); {
 		case page.OK():
 			page.Call = *k.from
-			if page.Cursor() != k.Query.Get(api.CursorParameter(k.Operation)) {
+			if page.Cursor() != k.Query.Get(CursorParameter(api, k.Operation)) {
 				back = 1
 			}
 		case page.Status/100 == 4 && k.from.from != nil:

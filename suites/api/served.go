@@ -19,7 +19,7 @@ type service struct {
 }
 
 // Service finds out, once a run, whether the target serves the operation.
-func (api *API) Service(operation string) *service {
+func Service(api *API, operation string) *service {
 	found, _ := api.services.LoadOrStore(operation, &service{})
 	s := found.(*service)
 	s.once.Do(func() {
@@ -32,7 +32,7 @@ func (api *API) Service(operation string) *service {
 		}()
 		defer probe.kept.release()
 		defer probe.restore()
-		probe.Survive(func() {
+		Survive(probe, func() {
 			s.Missing = probe.Attempt(func() { s.Unserved, s.Known = probe.unserved() })
 		})
 		if s.Unserved == nil { // else the verdict on its responses is that it is not served
@@ -65,7 +65,7 @@ func (api *API) Attempt(work func()) (missing string) {
 }
 
 // Survive calls a function that trouble may end.
-func (api *API) Survive(work func()) {
+func Survive(api *API, work func()) {
 	defer func() {
 		stopped := recover()
 		if _, trouble := stopped.(skipSpec); stopped != nil && !trouble {
@@ -78,11 +78,11 @@ func (api *API) Survive(work func()) {
 // Serves reports whether the target implements the operation, as far as the
 // profile and the target say.
 func (api *API) Serves(operation string) bool {
-	return api.Profile.Implements(operation) && api.Service(operation).Unserved == nil
+	return api.Profile.Implements(operation) && Service(api, operation).Unserved == nil
 }
 
 // NeedServed ends the spec if the profile or the target lacks what the call needs.
-func (api *API) NeedServed(k Call) {
+func NeedServed(api *API, k Call) {
 	if !api.Profile.Implements(k.Operation.ID) {
 		api.NotAssessed("the operation %s, which the target profile excludes", k.Operation.ID)
 	}
@@ -94,7 +94,7 @@ func (api *API) NeedServed(k Call) {
 		if api.probes && (id == api.Spec.Operation || api.Spec.Operation == spec.CreatePlacementTest) {
 			continue // the probe of an operation must not wait for itself, and that of create waits for no other
 		}
-		if r := api.Service(id).Unserved; r != nil {
+		if r := Service(api, id).Unserved; r != nil {
 			api.NotAssessed("the operation %s, which the target does not serve (it answers %d)", id, r.Status)
 		}
 	}
@@ -102,7 +102,7 @@ func (api *API) NeedServed(k Call) {
 		return
 	}
 	// A refusal shows nothing if the target may refuse all that it does not know.
-	if s := api.Service(k.Operation.ID); !s.Known && s.Missing != "" && !api.deletable(k.Operation) {
+	if s := Service(api, k.Operation.ID); !s.Known && s.Missing != "" && !api.deletable(k.Operation) {
 		api.NotAssessed("%s", s.Missing)
 	}
 }
@@ -122,11 +122,11 @@ func (api *API) unserved() (shown *Response, known bool) {
 	if !op.HasPathID() && !op.Unsafe() {
 		return api.unservedList()
 	}
-	anonymous := api.Do(orUnserved(WithoutHeader(api.EmptyRequest())...)[0])
+	anonymous := api.Do(orUnserved(WithoutHeader(EmptyRequest(api))...)[0])
 	if !spec.MeansUnserved(anonymous.Status) && !api.asksForKeyFirst(anonymous) {
 		return nil, api.knows(anonymous)
 	}
-	empty := api.Do(api.EmptyRequest())
+	empty := api.Do(EmptyRequest(api))
 	switch {
 	case !spec.MeansUnserved(empty.Status):
 		return nil, api.knows(empty)
@@ -160,7 +160,7 @@ func (api *API) answered(k Call) (r Response) {
 	if id := k.Operation.ID; id != spec.GetPlacementTest && id != spec.DeletePlacementTest {
 		return api.Do(k)
 	}
-	api.Look(func() bool {
+	api.look(func() bool {
 		r = api.Do(k)
 		return r.Status != http.StatusNotFound
 	})
@@ -170,13 +170,13 @@ func (api *API) answered(k Call) (r Response) {
 // knows reports whether the response shows that the target knows the operation: it
 // differs from that to an unknown path.
 func (api *API) knows(r Response) bool {
-	return r.Status == http.StatusOK || r.Status != api.UnknownPath(r.Call.Key)
+	return r.Status == http.StatusOK || r.Status != UnknownPath(api, r.Call.Key)
 }
 
 // unservedWithoutKey reports whether even requests without authorization get 404,
 // 405 or 501. A server that serves the operation asks for a key.
 func (api *API) unservedWithoutKey() bool {
-	k := api.EmptyRequest()
+	k := EmptyRequest(api)
 	for _, r := range api.DoAll(orUnserved(append(WithUnknownKey(k), WithoutHeader(k)...)...)...) {
 		if !spec.MeansUnserved(r.Status) {
 			return false
@@ -192,9 +192,9 @@ func (api *API) asksForPermission() bool {
 	if !ok {
 		return false
 	}
-	r := api.Do(api.EmptyRequest().WithKey(key.ForClient()))
+	r := api.Do(EmptyRequest(api).WithKey(key.ForClient()))
 	return r.Status/100 == 4 && r.Status != http.StatusUnauthorized && !spec.MeansUnserved(r.Status) &&
-		spec.MeansUnserved(api.UnknownPath(key.ForClient()))
+		spec.MeansUnserved(UnknownPath(api, key.ForClient()))
 }
 
 // unservedList is unserved for a list, which has no reason for a 404.
@@ -225,7 +225,7 @@ func orUnserved(calls ...Call) []Call {
 // EmptyRequest is a request of the spec's operation that can change nothing: it
 // names no resource that exists, and its body lacks what is required. The operation may
 // not be served, and what a server makes of some of these requests is open.
-func (api *API) EmptyRequest() Call {
+func EmptyRequest(api *API) Call {
 	op := api.Operation()
 	k := api.As(AuthorizedRole(op), op.ID).MayBeRefused().MayGet(http.StatusNotImplemented)
 	k.probe = true
@@ -249,11 +249,11 @@ func (api *API) asksForKeyFirst(r Response) bool {
 }
 
 // keyFirst reports whether the target asks for a key before it looks at the path.
-func (api *API) keyFirst() bool { return api.UnknownPath(client.Key{}) == http.StatusUnauthorized }
+func (api *API) keyFirst() bool { return UnknownPath(api, client.Key{}) == http.StatusUnauthorized }
 
 // UnknownPath returns the status of the answer to a path that the specification
 // does not have, and 0 if there is none. It asks once a run for each key.
-func (api *API) UnknownPath(key client.Key) int {
+func UnknownPath(api *API, key client.Key) int {
 	asked, _ := api.unknownPaths.LoadOrStore(key.Name, sync.OnceValue(func() int {
 		api.Spent(1)
 		return api.SendUnspecified(api.Ctx, client.Request{Method: http.MethodGet, Path: "/api/v2/" + api.Word(), Key: key}).Status

@@ -53,7 +53,7 @@ func (api *API) needNamed(k Call) {
 		// The response to a valid request for a lead or a campaign shows whether it exists.
 		ask := id.Role != dataset.Main || k.Operation.ID == spec.CreatePlacementTest
 		if api.sight(id, ask && !(k.Allowed.Valid() && slices.Contains(MayRepeat, k.Operation.ID))) == lookup.Gone {
-			api.Lacks(id)
+			Lacks(api, id)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (api *API) needNamed(k Call) {
 func (api *API) askNaming(k Call, request client.Request) Response {
 	ids := api.namedIn(k)
 	if !k.Allowed.Valid() || len(ids) == 0 {
-		return api.SendOne(k, request)
+		return api.sendOne(k, request)
 	}
 	var r, open Response
 	api.Client.DoWith(api.Ctx, request, func(ex client.Exchange) {
@@ -74,8 +74,8 @@ func (api *API) askNaming(k Call, request client.Request) Response {
 	})
 	for _, id := range ids {
 		if open.Status != 0 && api.sight(id, true) != lookup.There {
-			api.Record(open)
-			api.Lacks(id)
+			api.record(open)
+			Lacks(api, id)
 		}
 	}
 	return r
@@ -87,18 +87,18 @@ func (api *API) needKept(made Response) {
 	shown, _ := json.Marshal(made.Row()) // decoded JSON
 	for _, id := range api.namedIn(made.Call) {
 		if !bytes.Contains(bytes.ToLower(shown), []byte(strings.ToLower(id.Text))) && api.sight(id, true) != lookup.There {
-			api.Lacks(id)
+			Lacks(api, id)
 		}
 	}
 }
 
 // NeedOwner ends the spec if the rows of the role's key show another workspace than the
 // profile names, or if it names none.
-func (api *API) NeedOwner(role string) {
+func NeedOwner(api *API, role string) {
 	id := api.Owner(role)
 	for _, text := range []string{id, api.Profile.AdminOf(id)} {
 		if id, ok := api.IDs[strings.ToLower(text)]; ok && api.sight(id, false) == lookup.Gone {
-			api.Lacks(id)
+			Lacks(api, id)
 		}
 	}
 	if id == "" {
@@ -107,7 +107,7 @@ func (api *API) NeedOwner(role string) {
 }
 
 // Lacks ends the spec because the target does not have the id, as far as it shows.
-func (api *API) Lacks(id lookup.ID) { panic(skipSpec{id.Lost(), true}) }
+func Lacks(api *API, id lookup.ID) { panic(skipSpec{id.Lost(), true}) }
 
 // sight returns what the target shows of the id. If nothing does, ask sends a request for it.
 func (api *API) sight(id lookup.ID, ask bool) lookup.Sight {
@@ -181,14 +181,14 @@ func (api *API) asked(id lookup.ID) lookup.Sight {
 		}
 		return k.WithID(text).WithBody(map[string]any{"variables": []string{api.Word()}})
 	}
-	if !ok || api.Sandbox().Permit(api.Ctx, api.Change(naming(id.Text))) != nil {
+	if !ok || api.Sandbox().Permit(api.Ctx, Change(api, naming(id.Text))) != nil {
 		return lookup.Unseen
 	}
 	unknown := api.FreshID()
 	switch r := api.askBeside(naming(id.Text)); {
 	case r.OK():
 		return lookup.There
-	case !api.blamesAnother(r, id) && api.AnswersAlike(r, []string{id.Text}, naming(unknown), unknown):
+	case !api.blamesAnother(r, id) && AnswersAlike(api, r, []string{id.Text}, naming(unknown), unknown):
 		return lookup.Gone
 	}
 	return lookup.Unseen
@@ -205,7 +205,7 @@ func (api *API) blamesAnother(r Response, id lookup.ID) bool {
 
 // AnswersAlike reports whether the target did not find one of the names of the call in the
 // response, and refuses the second call, with a name that nothing has, in the same words.
-func (api *API) AnswersAlike(r Response, names []string, unknown Call, another string) bool {
+func AnswersAlike(api *API, r Response, names []string, unknown Call, another string) bool {
 	if r.Status != http.StatusNotFound && (r.Call.ID != "" || r.Status != http.StatusBadRequest && r.Status != http.StatusUnprocessableEntity) {
 		return false
 	}
@@ -222,8 +222,8 @@ func (api *API) AnswersAlike(r Response, names []string, unknown Call, another s
 // askBeside sends a call that belongs to no spec.
 func (api *API) askBeside(k Call) Response {
 	api.Spent(1)
-	r := api.SendOne(k, k.Request())
-	api.Record(r)
+	r := api.sendOne(k, k.request())
+	api.record(r)
 	return r
 }
 

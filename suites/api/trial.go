@@ -79,12 +79,12 @@ func (e *Env) Outside() *judge.Ledger {
 }
 
 // Charge records a violation of the requirement on the operation.
-func (api *API) Charge(id spec.ID, operation string, f Finding) {
-	api.Violated(id.On(operation), f, "")
+func Charge(api *API, id spec.ID, operation string, f Finding) {
+	Violated(api, id.On(operation), f, "")
 }
 
 // Count records that the requirement was put to the test and held so often.
-func (api *API) Count(id spec.ID, operation string, times int) {
+func Count(api *API, id spec.ID, operation string, times int) {
 	if spec.Has(id.On(operation)) && times > 0 {
 		api.Evidence.Assessed(id.On(operation), times)
 	}
@@ -124,7 +124,7 @@ func (api *API) broke(p spec.Pair, f Finding) {
 }
 
 // Broke reports whether the trial has shown a violation of a wanted requirement.
-func (api *API) Broke(wanted func(spec.Pair) bool) bool {
+func Broke(api *API, wanted func(spec.Pair) bool) bool {
 	api.mu.Lock()
 	broken := slices.Clone(api.trial.Broken)
 	api.mu.Unlock()
@@ -156,7 +156,7 @@ func (api *API) sent(r Response) (before []client.Step, noted int) {
 }
 
 // Aside does work whose requests are not part of what the trial tries.
-func (api *API) Aside(work func()) {
+func Aside(api *API, work func()) {
 	set := func(aside bool) {
 		api.mu.Lock()
 		defer api.mu.Unlock()
@@ -181,7 +181,7 @@ type NewTestFields struct {
 
 // NewTestCall returns a call that creates a test, and what it sends of fields that the
 // resource shows. Optional fields without a value in the profile are left out.
-func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) {
+func NewTestCall(api *API, fields NewTestFields) (k Call, sent map[string]any) {
 	k = api.RequestAs(dataset.Main, spec.CreatePlacementTest)
 	if fields.Field != "" {
 		k = api.creatingNumber(fields.Field, fields.Value)
@@ -206,7 +206,7 @@ func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) 
 		}
 	}
 	if fields.ReadOnly != "" {
-		k = k.WithField(fields.ReadOnly, api.ReadOnlyValue(fields.ReadOnly))
+		k = k.WithField(fields.ReadOnly, ReadOnlyValue(api, fields.ReadOnly))
 	}
 	return k, sent
 }
@@ -214,14 +214,14 @@ func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) 
 // creatingNumber returns a call that creates a test with a valid value of the field: the
 // one of that number.
 func (api *API) creatingNumber(field string, number int) (k Call) {
-	api.Aside(func() {
-		values := api.ValuesOf(field)
+	Aside(api, func() {
+		values := ValuesOf(api, field)
 		if len(values) == 0 {
 			k = api.RequestAs(dataset.Main, spec.CreatePlacementTest)
 			return
 		}
 		v := values[number%len(values)]
-		k = api.Creating(field, v)
+		k = Creating(api, field, v)
 	})
 	return k
 }
@@ -239,7 +239,7 @@ func (api *API) valueOf(field string) (any, bool) {
 	}
 	var value any
 	var ok bool
-	api.Aside(func() { value, ok = api.OptionalValue(field) })
+	Aside(api, func() { value, ok = OptionalValue(api, field) })
 	if ok {
 		api.values.Store(field, value)
 	}
@@ -250,8 +250,8 @@ func (api *API) valueOf(field string) (any, bool) {
 func (r Response) SentField(field string) any { return r.Call.Members()[field] }
 
 // Querying adds the parameters of the query to the call, and the size of its first page.
-func (api *API) Querying(list Call, q oracle.Query) Call {
-	list = api.FilteredBy(list, q.Parameters)
+func Querying(api *API, list Call, q oracle.Query) Call {
+	list = FilteredBy(api, list, q.Parameters)
 	if len(q.Sizes) > 0 && q.Sizes[0] > 0 {
 		list = list.WithQuery("limit", strconv.Itoa(q.Sizes[0]))
 	}
@@ -270,21 +270,21 @@ func Rendered(value any) string { return Shorten(Readable(value)) }
 
 // Siblings returns two workspaces between which the admin key may move accounts. Those of
 // the source are at home there.
-func (api *API) Siblings() (source, destination profile.Workspace) {
-	return api.SubWorkspaces(dataset.Admin)
+func Siblings(api *API) (source, destination profile.Workspace) {
+	return SubWorkspaces(api, dataset.Admin)
 }
 
 // MovingAccounts returns a call that moves accounts with the admin key. The move is rolled
 // back.
-func (api *API) MovingAccounts(source, destination profile.Workspace, emails ...string) Call {
+func MovingAccounts(api *API, source, destination profile.Workspace, emails ...string) Call {
 	return api.As(dataset.Admin, spec.MoveAccounts).WithBody(Move(source, destination, emails...))
 }
 
 // Expendable returns a subsequence that the profile lets a run delete, and others that
 // nobody deletes meanwhile. The trial must delete it.
-func (api *API) Expendable() (id string, others []string) {
-	api.Aside(func() { id = api.ExpendableSubsequence() })
-	return id, append(api.Neighbours(id), api.Workspace(dataset.Main).Subsequences...)
+func Expendable(api *API) (id string, others []string) {
+	Aside(api, func() { id = ExpendableSubsequence(api) })
+	return id, append(Neighbours(api, id), api.Workspace(dataset.Main).Subsequences...)
 }
 
 // Row returns the row with the id; nil if the walk does not show it.

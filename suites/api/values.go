@@ -11,9 +11,9 @@ import (
 )
 
 // Automated adds to a creation what an automated test needs.
-func (api *API) Automated(k Call) Call {
-	schedule, _ := api.OptionalValue("schedule")
-	next, _ := api.OptionalValue("timestamp_next_run")
+func Automated(api *API, k Call) Call {
+	schedule, _ := OptionalValue(api, "schedule")
+	next, _ := OptionalValue(api, "timestamp_next_run")
 	return k.WithField("schedule", schedule).WithField("timestamp_next_run", next)
 }
 
@@ -26,7 +26,7 @@ func IsUpToTheServer(field string, value any) bool {
 
 // Creating returns a call that creates a test with the value. An empty or a very long text
 // may be refused. No test sends an email: one that the service would send is paused.
-func (api *API) Creating(field string, v variants.Variant) Call {
+func Creating(api *API, field string, v variants.Variant) Call {
 	k := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
 	value := v.Value
 	if text, ok := value.(string); ok && slices.Contains(spec.CreateRequired, field) {
@@ -37,7 +37,7 @@ func (api *API) Creating(field string, v variants.Variant) Call {
 	case field == "schedule", field == "timestamp_next_run", field == "type" && value == 2.0: // for automated tests
 		k = k.WithField("type", 2)
 		if field != "schedule" {
-			schedule, _ := api.OptionalValue("schedule")
+			schedule, _ := OptionalValue(api, "schedule")
 			k = k.WithField("schedule", schedule)
 		}
 		k = k.WithField("status", Paused)
@@ -59,7 +59,7 @@ const (
 // ValuesOf returns each kind of value that the field of a created test may have: those that
 // the document allows, and those that only the profile or the target's rows know. null is
 // left out: a server may put a value of its own in its place.
-func (api *API) ValuesOf(field string) []variants.Variant {
+func ValuesOf(api *API, field string) []variants.Variant {
 	values := slices.DeleteFunc(variants.Member(spec.CreatePlacementTest, field).Valid, func(v variants.Variant) bool {
 		return v.Value == nil || v.Value == "" && slices.Contains(spec.CreateRequired, field)
 	})
@@ -71,11 +71,11 @@ func (api *API) ValuesOf(field string) []variants.Variant {
 		values = append(values, variants.Variant{What: ClipJSON(text), Value: text, Open: true})
 	}
 	if field == "emails" { // the specification names no maximum
-		values = append(values, variants.Variant{What: "12 addresses", Value: api.Addresses(12), Open: true},
-			variants.Variant{What: "an address twice", Value: slices.Repeat(api.Addresses(1), 2), Open: true})
+		values = append(values, variants.Variant{What: "12 addresses", Value: Addresses(api, 12), Open: true},
+			variants.Variant{What: "an address twice", Value: slices.Repeat(Addresses(api, 1), 2), Open: true})
 	}
 	if field == "tags" {
-		tags, _ := api.OptionalValue(field)
+		tags, _ := OptionalValue(api, field)
 		if items, _ := Normalize(tags).([]any); len(items) > 0 {
 			values = append(values, variants.Variant{What: "a tag twice", Value: slices.Repeat(items[:1], 2), Open: true})
 		}
@@ -109,16 +109,16 @@ func (api *API) targetValues(field string) []variants.Variant {
 	var values []any
 	switch field {
 	case "emails":
-		values = []any{api.Addresses(1), api.Addresses(3)}
+		values = []any{Addresses(api, 1), Addresses(api, 3)}
 	case "test_code":
-		code, _ := api.OptionalValue(field)
+		code, _ := OptionalValue(api, field)
 		values = []any{code}
 	case "campaign_id":
 		for _, id := range firstAndLast(w.Campaigns) {
 			values = append(values, id)
 		}
 	case "tags", "recipients_labels", "automations":
-		if value, ok := api.OptionalValue(field); ok {
+		if value, ok := OptionalValue(api, field); ok {
 			values = append(values, value)
 		}
 		if field == "tags" && len(w.Tags) > 1 {
@@ -146,10 +146,10 @@ func (api *API) severalObjects(field string) []any {
 		return nil
 	}
 	values := []any{}
-	if known, ok := api.OptionalValue(field); ok {
+	if known, ok := OptionalValue(api, field); ok {
 		values = append(values, known)
 	}
-	for _, row := range api.ReadAll(api.As(dataset.Main, spec.ListPlacementTests)).Rows() {
+	for _, row := range api.Read(api.As(dataset.Main, spec.ListPlacementTests)).Rows() {
 		values = append(values, row.Value[field])
 	}
 	var several []any
@@ -169,7 +169,7 @@ func (api *API) severalObjects(field string) []any {
 
 // Addresses returns addresses of a domain that is reserved (RFC 2606), in which no email
 // arrives. They are in no alphabetical order and have capitals: a server may keep both.
-func (api *API) Addresses(n int) []any {
+func Addresses(api *API, n int) []any {
 	all := make([]any, n)
 	for i := range all {
 		all[i] = fmt.Sprintf("Seed-%d+%s@inboxes.example.com", n-i, api.Word())
@@ -190,7 +190,7 @@ var Nullable = []string{"delivery_mode", "description", "campaign_id", "test_cod
 	"timestamp_next_run", "automations", "status", "not_sending_status"}
 
 // NewTest creates a minimal test in the main workspace.
-func (api *API) NewTest() Response {
+func NewTest(api *API) Response {
 	return api.Do(api.RequestAs(dataset.Main, spec.CreatePlacementTest))
 }
 
@@ -207,7 +207,7 @@ func SameText(a, b any) bool {
 
 // ReadOnlyValue returns a valid value of the read-only field that no server
 // would choose by itself.
-func (api *API) ReadOnlyValue(field string) any {
+func ReadOnlyValue(api *API, field string) any {
 	switch field {
 	case "recipients":
 		return []string{api.Word() + "@example.com"}

@@ -33,6 +33,8 @@ func (api *API) namedBy(k Call) spec.Pair {
 	switch {
 	case k.Breaks == "":
 		return spec.Pair{}
+	case k.breaksOn != "":
+		return k.Breaks.On(k.breaksOn)
 	case spec.Has(k.Breaks.On(k.Operation.ID)):
 		return k.Breaks.On(k.Operation.ID)
 	}
@@ -88,7 +90,7 @@ func (e *Env) Send(ctx context.Context, request client.Request) client.Exchange 
 	k := Call{Operation: op, Allowed: request.Allowed, Brief: true}
 	var r Response
 	ex := e.Client.DoWith(ctx, request, func(ex client.Exchange) { r = beside.judged(k, ex) })
-	beside.Record(r)
+	beside.record(r)
 	e.addOutside(beside)
 	return ex
 }

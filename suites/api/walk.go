@@ -78,33 +78,37 @@ func (w Walk) Unread(maxPages int) string {
 	}
 }
 
-// Walk reads a list page by page. A walk that would not end, or that repeats a row, breaks
-// a requirement on walks, whatever the spec makes of it.
+// Walk reads a list page by page, or at once if it has no pages. It ends early if a page cannot
+// be read. A walk that would not end, or that repeats a row, breaks a requirement on walks,
+// whatever the spec makes of it.
 func (api *API) Walk(list Call, sizes paging.Sizes) Walk {
-	w := api.UnjudgedWalk(list, sizes)
-	api.ChargeEnd(w)
-	api.ChargeRepeats(w)
-	return w
-}
-
-// WalkKeys is Walk for a caller that needs only the keys of the rows.
-func (api *API) WalkKeys(list Call, sizes paging.Sizes) Walk {
-	return api.Walk(list.Keys(), sizes)
-}
-
-// UnjudgedWalk is Walk for a spec that judges by itself how the walk ends, and whether it
-// repeats a row.
-func (api *API) UnjudgedWalk(list Call, sizes paging.Sizes) Walk {
 	w := Walk{List: list, sizes: sizes}
-	w.Walk = paging.Run(api.Ctx, api.Fetch(list, &w.Responses), sizes, api.MostPages())
+	if list.Operation.Answer != spec.Page {
+		r := api.send([]Call{list})[0]
+		w.Responses, w.End = []Response{r}, paging.Broken
+		w.Err = errors.New(r.Shortfall())
+		if r.OK() {
+			w.Walk = paging.Walk{Pages: []paging.Page{{Rows: r.PageRows()}}, End: paging.Done}
+		}
+		return w
+	}
+	w.Walk = paging.Run(api.Ctx, Fetch(api, list, &w.Responses), sizes, api.MostPages())
+	ChargeEnd(api, w)
+	if list.Query.Get("sort_order") == "" { // there are requirements on sorted walks
+		ChargeRepeats(api, w)
+	}
 	return w
 }
+
+// Read reads a whole list in the largest pages. The spec ends if the list cannot be read to its
+// end.
+func (api *API) Read(list Call) Walk { return Whole(api, api.Walk(list, PagesOf(MaxLimit))) }
 
 // WalkWhile walks the list, and changes it after each page. It reads at most the given number
 // of pages.
-func (api *API) WalkWhile(list Call, sizes paging.Sizes, pages int, change func(page Response)) Walk {
+func WalkWhile(api *API, list Call, sizes paging.Sizes, pages int, change func(page Response)) Walk {
 	w := Walk{List: list}
-	fetch := api.Fetch(list, &w.Responses)
+	fetch := Fetch(api, list, &w.Responses)
 	w.Walk = paging.Run(api.Ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
 		page, err := fetch(ctx, cursor, limit)
 		if err == nil {
@@ -116,13 +120,13 @@ func (api *API) WalkWhile(list Call, sizes paging.Sizes, pages int, change func(
 }
 
 // ChargeEnd charges a walk that would not end.
-func (api *API) ChargeEnd(w Walk) {
+func ChargeEnd(api *API, w Walk) {
 	api.chargeWalk(w, spec.PageWalkEnds, Ending(w, api.MostPages()))
 }
 
 // ChargeRepeats charges the rows of a whole walk that were shown before. Rows without an id
 // may be alike.
-func (api *API) ChargeRepeats(w Walk) {
+func ChargeRepeats(api *API, w Walk) {
 	if w.Complete() {
 		api.chargeWalk(w, spec.PageWalkOnce, RepeatedRows(w, func(row paging.Row) bool { return row.ByID }))
 	}
@@ -135,7 +139,7 @@ func (api *API) chargeWalk(w Walk, id spec.ID, found Verdict) {
 		id = spec.FilterWalk
 	}
 	for _, f := range found.Findings {
-		api.Violated(id.On(w.List.Operation.ID), f, "")
+		Violated(api, id.On(w.List.Operation.ID), f, "")
 	}
 	if found.More > 0 {
 		api.Evidence.ViolatedAgain(id.On(w.List.Operation.ID), found.More)
@@ -156,35 +160,16 @@ func (w Walk) isFiltered() bool {
 	return false
 }
 
-// ReadAll reads a list to its end in the largest pages. The spec ends if the
-// list cannot be read whole.
-func (api *API) ReadAll(list Call) Walk { return api.ReadAllIn(list, PagesOf(MaxLimit)) }
-
-// ReadAllIn is ReadAll in pages of other sizes.
-func (api *API) ReadAllIn(list Call, sizes paging.Sizes) Walk {
-	return api.Whole(api.Walk(list, sizes))
-}
-
 // Whole ends the spec if the walk was not read to its end.
-func (api *API) Whole(w Walk) Walk {
+func Whole(api *API, w Walk) Walk {
 	if lacks := w.Unread(api.MostPages()); lacks != "" {
 		api.NotAssessed("%s from %s", lacks, w.List.Operation.ID)
 	}
 	return w
 }
 
-// ReadRows reads a whole list, whether it is paged or not.
-func (api *API) ReadRows(list Call) Walk {
-	if list.Operation.Answer == spec.Page {
-		return api.ReadAll(list)
-	}
-	r := api.Do(list)
-	page := paging.Page{Rows: r.PageRows()}
-	return Walk{Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}, Responses: []Response{r}, List: list}
-}
-
 // Fetch is fetchAny for a list that may be read whole, or ends the spec. A search finds few rows.
-func (api *API) Fetch(list Call, responses *[]Response) paging.Fetch {
+func Fetch(api *API, list Call, responses *[]Response) paging.Fetch {
 	if lacks := api.TooLong[list.Operation.ID]; lacks != "" && list.Query["search"] == nil {
 		api.NotAssessed("%s", lacks)
 	}
@@ -195,7 +180,7 @@ func (api *API) Fetch(list Call, responses *[]Response) paging.Fetch {
 // violation can show the request. A response that is no page ends the walk with
 // the input that is missing.
 func (api *API) fetchAny(list Call, responses *[]Response) paging.Fetch {
-	api.CursorParameter(list.Operation)
+	CursorParameter(api, list.Operation)
 	rows, most := 0, 2*api.maxListRows() // the list may grow during the run
 	return func(_ context.Context, cursor string, limit int) (paging.Page, error) {
 		k := list
@@ -203,7 +188,7 @@ func (api *API) fetchAny(list Call, responses *[]Response) paging.Fetch {
 			k = k.WithQuery("limit", strconv.Itoa(limit))
 		}
 		if cursor != "" {
-			k = api.Behind(k, (*responses)[len(*responses)-1])
+			k = Behind(api, k, (*responses)[len(*responses)-1])
 		}
 		r := api.send([]Call{k})[0]
 		back := r.back
@@ -225,7 +210,7 @@ func (api *API) fetchAny(list Call, responses *[]Response) paging.Fetch {
 
 // CursorParameter returns the query parameter that takes the cursor, or ends the
 // spec.
-func (api *API) CursorParameter(op spec.Operation) string {
+func CursorParameter(api *API, op spec.Operation) string {
 	name, ok := api.Profile.CursorParameter(op)
 	if !ok {
 		api.NotAssessed("the entry parameters.%s.%s", op.ID, profile.ParamStartingAfter)
@@ -275,32 +260,17 @@ func Shorten(key string) string {
 	return strings.ToValidUTF8(key[:most], "") + "…"
 }
 
-func (api *API) Read(k Call) Walk {
-	w := Walk{List: k}
-	if k.Operation.Answer == spec.Page {
-		w.Walk = paging.Run(api.Ctx, api.Fetch(k, &w.Responses), PagesOf(MaxLimit), api.MostPages())
-		return w
-	}
-	r := api.send([]Call{k})[0]
-	w.Responses = []Response{r}
-	w.End = paging.Broken
-	if r.OK() {
-		w.Walk = paging.Walk{Pages: []paging.Page{{Rows: r.PageRows()}}, End: paging.Done}
-	}
-	return w
-}
-
 // MissingBetween returns the rows that a walk before and one after both show,
 // and the one between them does not.
-func (api *API) MissingBetween(before, between, after Walk) []paging.Row {
-	return api.MissingFrom([]Walk{before, between, after}, 1)
+func MissingBetween(api *API, before, between, after Walk) []paging.Row {
+	return MissingFrom(api, []Walk{before, between, after}, 1)
 }
 
 // MissingFrom returns the rows that the walk of that number leaves out, although walks
 // before and after it show them. A change of this run may show late in a view: a row that
 // the run created is missing only if the same walk leaves it out for as long as that may
 // take. A row that the run deleted is not missing.
-func (api *API) MissingFrom(walks []Walk, i int) []paging.Row {
+func MissingFrom(api *API, walks []Walk, i int) []paging.Row {
 	missing := leftOut(walks, i)
 	var late []paging.Row // that may show late
 	missing = slices.DeleteFunc(missing, func(row paging.Row) bool {
@@ -313,8 +283,8 @@ func (api *API) MissingFrom(walks []Walk, i int) []paging.Row {
 	if len(late) == 0 {
 		return missing
 	}
-	api.Look(func() bool {
-		shown := api.UnjudgedWalk(walks[i].List.Keys(), walks[i].sizes).Keys()
+	api.look(func() bool {
+		shown := api.Walk(KeysOf(walks[i].List), walks[i].sizes).Keys()
 		late = slices.DeleteFunc(late, func(row paging.Row) bool {
 			_, deleted := api.changed(row)
 			return deleted || shown[row.Key] > 0
@@ -326,7 +296,7 @@ func (api *API) MissingFrom(walks []Walk, i int) []paging.Row {
 
 // MissingWhile is missingBetween for a walk during which the list changed, which cannot be
 // repeated. young are rows that the run created so shortly before that they may show late.
-func (api *API) MissingWhile(before, during, after Walk) (missing, young []paging.Row) {
+func MissingWhile(api *API, before, during, after Walk) (missing, young []paging.Row) {
 	began := during.At(0).Sent
 	for _, row := range leftOut([]Walk{before, during, after}, 1) {
 		switch created, deleted := api.changed(row); {
@@ -342,7 +312,7 @@ func (api *API) MissingWhile(before, during, after Walk) (missing, young []pagin
 
 // Settled returns the walk without rows that the run deleted, or created so shortly before
 // that other views may show them late.
-func (api *API) Settled(w Walk) Walk {
+func Settled(api *API, w Walk) Walk {
 	pages := make([]paging.Page, len(w.Pages))
 	for i, page := range w.Pages {
 		pages[i] = page
@@ -384,7 +354,7 @@ type sharedRead struct {
 // Shared returns the list as the run read it last, whole. The run reads it again after a change
 // of its own. Others may have changed the list meanwhile, so a spec that finds a difference must
 // compare with reads of its own. The spec ends if the list cannot be read whole.
-func (api *API) Shared(list Call) Walk {
+func Shared(api *API, list Call) Walk {
 	of, _ := api.reads.LoadOrStore(list.Key.Name+" "+list.Operation.ID, &sharedRead{})
 	read := of.(*sharedRead)
 	read.mu.Lock()
@@ -396,7 +366,7 @@ func (api *API) Shared(list Call) Walk {
 	reader := newAPI(api.Ctx, api.Env, Spec{Operation: list.Operation.ID, Title: "is read for several specs", Pairs: api.Spec.Pairs}, 0)
 	defer func() { api.addOutside(reader) }()
 	reader.kept = api.shared // specs may use the rows until the run ends
-	read.walk, read.changes = reader.ReadRows(list), changes
+	read.walk, read.changes = reader.Read(list), changes
 	return read.walk
 }
 
@@ -483,7 +453,7 @@ func measured(ctx context.Context, fetch paging.Fetch, most int) (size int, w pa
 }
 
 // Sample is Walk in the largest pages, but reads only the first ones of a list that is too long.
-func (api *API) Sample(list Call) Walk {
+func Sample(api *API, list Call) Walk {
 	if api.TooLong[list.Operation.ID] == "" {
 		return api.Walk(list, PagesOf(MaxLimit))
 	}

@@ -17,9 +17,9 @@ func (m *machine) examine(id spec.ID, operation string, actual any, matcher type
 	}
 	_, _ = matcher.Match(actual) // ours only fail on another type
 	found := api.VerdictOf(matcher, actual, "")
-	m.Count(id, operation, found.Assessed)
+	api.Count(m.API, id, operation, found.Assessed)
 	for _, f := range found.Findings {
-		m.Charge(id, operation, f)
+		api.Charge(m.API, id, operation, f)
 	}
 }
 

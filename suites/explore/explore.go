@@ -230,7 +230,7 @@ func (h *hunt) shows(steps []Step) bool {
 	if ends() {
 		return false
 	}
-	steps, trial := h.play(steps, func(api *api.API) bool { return api.Broke(h.wants) || ends() })
+	steps, trial := h.play(steps, func(body *api.API) bool { return api.Broke(body, h.wants) || ends() })
 	i := slices.IndexFunc(trial.Broken, func(b api.Broken) bool { return h.wants(b.Pair) })
 	if i >= 0 {
 		h.last = foundIn(steps, trial, trial.Broken[i])

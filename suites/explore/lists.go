@@ -6,8 +6,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/onsi/gomega"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
@@ -53,7 +55,7 @@ func (e *explorer) readLists() {
 				continue
 			}
 			w := &whole{operation: op, role: role, keys: append([]profile.Key{full}, e.otherKeys(op, role)...)}
-			e.try(func(api *api.API) { w.renew(api.ReadAll(api.As(role, op.ID)).Rows()) })
+			e.try(func(api *api.API) { w.renew(api.Read(api.As(role, op.ID)).Rows()) })
 			if w.first = w.now(); len(w.rows) > 0 {
 				e.wholes = append(e.wholes, w)
 			}
@@ -107,15 +109,15 @@ func (m *machine) lookAgain(w *whole, differs func(oracle.List) bool, ask func()
 	if !differs(before) {
 		return
 	}
-	m.Aside(func() {
-		m.Look(func() bool {
+	api.Aside(m.API, func() {
+		m.Eventually(func() bool {
 			ask()
-			after := m.ReadAll(m.As(w.role, w.operation.ID)).Rows()
+			after := m.Read(m.As(w.role, w.operation.ID)).Rows()
 			m.changed.Add(int64(w.renew(after)))
 			between := oracle.Between(w.operation, before.Rows, after)
 			before.Rows = after
 			return !differs(between) || m.shrinks
-		})
+		}).Should(gomega.BeTrue())
 	})
 }
 
@@ -125,22 +127,22 @@ func (m *machine) query(s Step) {
 	key := numbered(w.keys, s, 0)
 	call := m.As(s.Role, s.List)
 	if refusal := refusalOf(w.operation, key); refusal != "" {
-		m.refuses(refusal, key, m.Querying(call, s.Query))
+		m.refuses(refusal, key, api.Querying(m.API, call, s.Query))
 		return
 	}
-	call = call.WithKeyOf(key.ForClient(), m.Workspace(s.Role).ID)
-	asked := m.Ask(call, s.Query)
+	call = api.WithKeyOf(call, key.ForClient(), m.Workspace(s.Role).ID)
+	asked := api.Ask(m.API, call, s.Query)
 	m.examineWalk(asked.Walk)
 	var found oracle.Comparison
 	m.lookAgain(w, func(l oracle.List) bool {
 		found = asked.Compare(l)
 		return len(found.Mismatches) > 0
-	}, func() { asked = m.Ask(call, s.Query) })
+	}, func() { asked = api.Ask(m.API, call, s.Query) })
 	for id, times := range found.Assessed {
-		m.Count(id, s.List, times)
+		api.Count(m.API, id, s.List, times)
 	}
 	for _, d := range found.Mismatches {
-		m.Charge(d.Requirement, s.List, asked.Finding(d))
+		api.Charge(m.API, d.Requirement, s.List, asked.Finding(d))
 	}
 }
 
@@ -148,7 +150,7 @@ func (m *machine) query(s Step) {
 func (m *machine) refuses(id spec.ID, key profile.Key, call api.Call) {
 	call = call.WithKey(key.ForClient())
 	if key.Name == "" {
-		call = call.WithoutAuthorization()
+		call = call.WithKey(client.Key{})
 	}
 	r := m.Do(call.MayBeRefused())
 	// The order of 402, 403, 404 and validation is open: only without valid authorization is

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/onsi/gomega"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
@@ -60,9 +61,9 @@ func numbered[T any](rows []T, s Step, which int) T {
 // verify puts a requirement to the test. If it does not hold, it charges what the response
 // shows.
 func (m *machine) verify(holds bool, id spec.ID, operation string, r api.Response, pointer, expected string, actual any) {
-	m.Count(id, operation, 1)
+	api.Count(m.API, id, operation, 1)
 	if !holds {
-		m.Charge(id, operation, api.Finding{Response: r, Pointer: pointer, Expected: expected, Actual: fmt.Sprint(actual)})
+		api.Charge(m.API, id, operation, api.Finding{Response: r, Pointer: pointer, Expected: expected, Actual: fmt.Sprint(actual)})
 	}
 }
 
@@ -97,7 +98,7 @@ func (m *machine) addVariables(s Step) {
 // moveAccounts moves accounts to another workspace, and each one back. No operation lists
 // accounts: the move back shows where an account is.
 func (m *machine) moveAccounts(s Step) {
-	home, away := m.Siblings()
+	home, away := api.Siblings(m.API)
 	var emails []string
 	for i := range s.Numbers {
 		if email := numbered(home.Accounts, s, i); !slices.Contains(emails, email) {
@@ -105,12 +106,12 @@ func (m *machine) moveAccounts(s Step) {
 		}
 	}
 	served := func(r api.Response) bool { return r.Status == http.StatusOK }
-	there := m.MovingAccounts(home, away, emails...)
-	if !served(m.Until("a moved account", there.MayBeRefused(), served)) {
+	there := api.MovingAccounts(m.API, home, away, emails...)
+	if !served(api.Until(m.API, "a moved account", there.MayBeRefused(), served)) {
 		m.Do(there) // the accounts are where the profile says
 	}
 	for _, email := range emails {
-		back := m.Until("a moved account", m.MovingAccounts(away, home, email).MayBeRefused(), served)
+		back := api.Until(m.API, "a moved account", api.MovingAccounts(m.API, away, home, email).MayBeRefused(), served)
 		m.examine(spec.AccountsMoved, spec.MoveAccounts, back, match.BeServed())
 		if !served(back) {
 			m.NotAssessed("a known location of the accounts")
@@ -122,18 +123,18 @@ func (m *machine) moveAccounts(s Step) {
 // everything that a deletion must show.
 func (m *machine) deleteSubsequence() {
 	const operation = spec.DeleteSubsequence
-	id, others := m.Expendable()
+	id, others := api.Expendable(m.API)
 	list := m.As(dataset.Main, spec.ListSubsequences)
 	var before, after api.Walk
-	m.Aside(func() { before = m.ReadAll(list) })
+	api.Aside(m.API, func() { before = m.Read(list) })
 	remove := m.As(dataset.Main, operation).WithID(id)
 	deleted := m.Do(remove)
 	m.keeps(deleted, spec.StateDeleteAnswer, "id", id)
 	m.examine(spec.StateDeleteAnswer, operation, deleted, match.AgreeAtItsEnd(before.Row(id)))
-	m.Eventually("a deletion in the list", func() bool {
-		after = m.ReadAll(list)
+	m.Eventually(func() bool {
+		after = m.Read(list)
 		return after.Row(id) == nil
-	})
+	}).Should(gomega.BeTrue(), "a deletion in the list")
 	m.examine(spec.StateDeleteList, operation, after, match.NotShowRow(id, "the deleted"))
 	for _, other := range others {
 		if before.Row(other) != nil {
@@ -143,7 +144,7 @@ func (m *machine) deleteSubsequence() {
 	m.notFound(remove.MayGet(http.StatusNotFound), "a deletion that is repeated", spec.StateDeleteAgain, operation)
 	if m.permits(MoveLead) {
 		moving := m.RequestAs(dataset.Main, spec.MoveLead).WithField("subsequence_id", id).MayBeRefused()
-		refused := m.Until("a deletion in a lead move", moving, func(r api.Response) bool { return r.Status/100 == 4 })
+		refused := api.Until(m.API, "a deletion in a lead move", moving, func(r api.Response) bool { return r.Status/100 == 4 })
 		m.examine(spec.StateDeleteMove, spec.MoveLead, refused, match.BeRefused())
 	}
 }
@@ -160,14 +161,16 @@ func (m *machine) walk(s Step) {
 	}
 	list := m.As(dataset.Main, spec.ListPlacementTests).WithQuery("sort_order", "desc")
 	// What the list does not show yet may turn up in the middle of a walk.
-	agrees := func() bool { return m.agrees(m.Ask(list, oracle.Query{Sizes: []int{100}, Pages: 1}).Walk, false) }
-	if !m.Eventually("a created test in the list", agrees) {
+	agrees := func() bool {
+		return m.agrees(api.Ask(m.API, list, oracle.Query{Sizes: []int{100}, Pages: 1}).Walk, false)
+	}
+	if !m.Eventually(agrees).Should(gomega.BeTrue(), "a created test in the list") {
 		return
 	}
 	isVictim := func(i int) bool { return s.Do == Remove && i%2 == 0 }
-	walk := m.WalkWhile(list, paging.Fixed(limit), 5, func(page api.Response) {
+	walk := api.WalkWhile(m.API, list, paging.Fixed(limit), 5, func(page api.Response) {
 		if s.Do == Insert {
-			m.NewTest()
+			api.NewTest(m.API)
 		}
 		for _, row := range page.Rows() { // deletes tests that were shown: cursors may point to them
 			for i, t := range m.tests {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -31,7 +32,7 @@ func (t *test) key() string { return paging.FoldID(t.made.ID()) }
 
 // create creates a test. It reports whether there is one to go on with.
 func (m *machine) create(fields api.NewTestFields) bool {
-	call, sent := m.NewTestCall(fields)
+	call, sent := api.NewTestCall(m.API, fields)
 	if fields.ReadOnly != "" || len(fields.Texts) > 0 { // the specification does not say which texts it takes
 		call = call.MayBeRefused()
 	}
@@ -120,7 +121,7 @@ func (m *machine) remove(t *test) {
 
 // reach sends a call that names a living test, until the target knows the test.
 func (m *machine) reach(t *test, call api.Call) api.Response {
-	r := m.Until("a created test", call, func(r api.Response) bool { return r.Status != http.StatusNotFound })
+	r := api.Until(m.API, "a created test", call, func(r api.Response) bool { return r.Status != http.StatusNotFound })
 	m.verifyShown(t, r.Status == http.StatusOK, r, call.Operation.ID, "status", r.Status)
 	return r
 }
@@ -143,7 +144,7 @@ func (m *machine) verifyShown(t *test, shown bool, r api.Response, operation, po
 
 // notFound expects a 404, as soon as a change shows.
 func (m *machine) notFound(call api.Call, view string, id spec.ID, operation string) {
-	r := m.Until(view, call, func(r api.Response) bool { return r.Status == http.StatusNotFound })
+	r := api.Until(m.API, view, call, func(r api.Response) bool { return r.Status == http.StatusNotFound })
 	m.verify(r.Status == http.StatusNotFound, id, operation, r, "status", "404", r.Status)
 }
 
@@ -153,10 +154,10 @@ func (m *machine) list(s Step) {
 	q := oracle.Query{Sizes: []int{numbered([]int{100, 7, 2, 1}, s, 1)}, Pages: 3, Parameters: numbered([]map[string]string{{profile.ParamSortOrder: "desc"}, name}, s, 2)}
 	search := q.Parameters[profile.ParamSearch] != ""
 	var walk api.Walk
-	m.Eventually("a change in the list", func() bool {
-		walk = m.Ask(m.As(dataset.Main, spec.ListPlacementTests), q).Walk
+	m.Eventually(func() bool {
+		walk = api.Ask(m.API, m.As(dataset.Main, spec.ListPlacementTests), q).Walk
 		return m.agrees(walk, search)
-	})
+	}).Should(gomega.BeTrue(), "a change in the list")
 	for _, t := range m.tests {
 		r, at, row := t.place(walk)
 		if t.isDue(walk, search) {

@@ -46,13 +46,13 @@ func TestLateTestsWithSlowResponses(t *testing.T) {
 				env, err := runner.NewEnv(runner.Config{Target: &target.Target{BaseURL: address, Profile: s.profile}, Seed: 1, Rules: rules,
 					Transport: slowRefusals{faults.RoundTripper(s.handler, ""), 2 * visibility}})
 				g.Expect(err).NotTo(HaveOccurred())
-				trial := api.Try(t.Context(), env, "late", 1, func(api *api.API) {
+				trial := api.Try(t.Context(), env, "late", 1, func(body *api.API) {
 					for _, operation := range []string{spec.GetPlacementTest, spec.DeletePlacementTest} { // finding out takes long
-						g.Expect(api.Serves(operation)).To(BeTrue())
+						g.Expect(body.Serves(operation)).To(BeTrue())
 					}
-					made := api.NewTest()
-					g.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())).ID()).To(Equal(made.ID()))
-					api.Do(api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()))
+					made := api.NewTest(body)
+					g.Expect(body.Do(body.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())).ID()).To(Equal(made.ID()))
+					body.Do(body.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()))
 				})
 				g.Expect(trial.Lacked).To(BeEmpty())
 				g.Expect(trial.Broken).To(BeEmpty())

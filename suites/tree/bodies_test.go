@@ -74,7 +74,7 @@ func TestAnOuterSpecLiesAroundTheOthers(t *testing.T) {
 					if early {
 						return
 					}
-					body.LetOthersRun()
+					api.LetOthersRun(body)
 					time.Sleep(50 * time.Second)
 					cut = body.Ctx.Err()
 					note("ends")
