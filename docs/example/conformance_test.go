@@ -8,14 +8,17 @@
 package conformance
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
-	"outreach.example/conformance/suites/api"
+	. "outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/runner"
 )
 
@@ -38,9 +41,20 @@ func TestConformance(t *testing.T) {
 // ownSpecs are promises of this vendor's that the specification does not make.
 func ownSpecs() {
 	Describe(spec.ListLeadLists, func() {
-		It("fills the first page of a long list", Label("vendor"), func(api *api.API) {
-			page := api.MustDo(api.Request().WithQuery("limit", "5"))
+		It("fills the first page of a long list", Label("vendor"), func(api *API) {
+			page := api.Do(api.Request().WithQuery("limit", "5"))
 			Expect(page.Rows()).To(HaveLen(5))
+		})
+	})
+	Describe(spec.CreatePlacementTest, func() {
+		It("finds a new test within a second", Label("vendor"), func(ctx SpecContext, api *API) {
+			api.By("creating a test, which the run deletes at the end")
+			made := api.Do(api.Request())
+			api.Cleanup(func(context.Context) { GinkgoWriter.Println("created", made.ID()) })
+
+			api.By("searching for it")
+			search := api.As(dataset.Main, spec.ListPlacementTests).WithQuery("search", made.Call.Members()["name"].(string))
+			Eventually(func() int { return len(api.Do(search).Rows()) }).WithContext(ctx).WithTimeout(time.Second).Should(Equal(1))
 		})
 	})
 }

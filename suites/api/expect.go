@@ -32,7 +32,7 @@ func (api *API) For(id spec.ID, operation ...string) Requirement {
 func (api *API) Requirement() spec.ID { return spec.ID(api.Spec.Pairs[0].Requirement) }
 
 // Expect begins an expectation for the only requirement that the spec declares.
-func (api *API) Expect(actual any) Assertion {
+func (api *API) Expect(actual any) Claim {
 	if len(api.Spec.Pairs) != 1 {
 		panic(fmt.Sprintf("suites: %q declares %d requirements: say which one with For", api.Spec.Name(), len(api.Spec.Pairs)))
 	}
@@ -40,7 +40,7 @@ func (api *API) Expect(actual any) Assertion {
 }
 
 // Expect begins an expectation of a Response or a Walk.
-func (r Requirement) Expect(actual any) Assertion { return Assertion{r, actual} }
+func (r Requirement) Expect(actual any) Claim { return Claim{r, actual} }
 
 // NotAssessed records that an input is missing, and the spec goes on.
 func (r Requirement) NotAssessed(format string, args ...any) {
@@ -87,8 +87,8 @@ func (r Requirement) judge(found Verdict, at types.CodeLocation) bool {
 	return broken == 0 && found.Assessed > 0
 }
 
-// Assertion is an expectation that waits for its matcher.
-type Assertion struct {
+// Claim is an expectation that waits for its matcher.
+type Claim struct {
 	requirement Requirement
 	actual      any
 }
@@ -99,7 +99,7 @@ type Assertion struct {
 //
 // A 4xx that was expected counts only if the server accepts a valid request of
 // the operation.
-func (a Assertion) To(matcher gomegatypes.GomegaMatcher) bool {
+func (a Claim) To(matcher gomegatypes.GomegaMatcher) bool {
 	r := a.requirement
 	message := ""
 	matched := gomega.NewGomega(func(text string, _ ...int) { message = text }).Expect(a.actual).To(matcher)

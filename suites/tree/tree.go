@@ -233,7 +233,7 @@ func failHere(f api.Failure) {
 	Fail(f.Text, framesToExpectation)
 }
 
-// framesToExpectation leads from failHere to the caller of Assertion.To.
+// framesToExpectation leads from failHere to the caller of Claim.To.
 const framesToExpectation = 4
 
 // conclude fails or skips the node by what its spec found out.
