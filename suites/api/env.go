@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,6 +68,7 @@ type Env struct {
 	outside *judge.Ledger // what was found out beside the specs: trouble of rolling back
 	All     *judge.Ledger // what all specs found out so far
 
+	known    sync.Map      // what the run has found out once, by what it is about (Once)
 	examples *judge.Ledger // of violations, which the specs share
 	memory   *memory
 
@@ -75,27 +77,37 @@ type Env struct {
 	TooLong map[string]string // id of a list that no spec reads whole → the input that is missing
 	large   bool              // the lists take much memory
 
-	reads   sync.Map // name of a key and id of a list → *sharedRead
-	changed sync.Map // name of a resource → *atomic.Int64
-	shared  *keeper  // what shared reads keep
+	shared *keeper // what shared reads keep
 
-	names    sync.Map     // of tests that the run has sent creations of
 	repeated sync.RWMutex // locked while a lead is moved away and back, so that nobody moves it in between
 	changing sync.RWMutex // locked while one spec alone changes something
 
-	Controlled  sync.Map // ids of the operations that control has asked
-	Cursors     sync.Map // id of a list → a short page of it
-	listed      sync.Map // role and id of a list → the id of one of its rows
-	shownValues sync.Map // field of a creation → a value that a row shows (API.shownValue)
-	Provoked    sync.Map // Call.credentials of what was sent to get a 401 or 402
+	Controlled sync.Map // ids of the operations that control has asked
+	Cursors    sync.Map // id of a list → a short page of it
+	Provoked   sync.Map // Call.credentials of what was sent to get a 401 or 402
 
-	IDs          map[string]lookup.ID // what the profile names
-	finder       *lookup.Finder
-	seen         sync.Map // sighting → function that returns what the target shows
-	values       sync.Map // optional field of a creation → value (trials)
-	Unlimited    sync.Map // id of an operation that did not drive the limited key to its limit → drained
-	services     sync.Map // operation id → *service
-	unknownPaths sync.Map // name of a key → function that returns a status
+	IDs       map[string]lookup.ID // what the profile names
+	finder    *lookup.Finder
+	Unlimited sync.Map // id of an operation that did not drive the limited key to its limit → drained
+}
+
+// Once returns what the function found out when the run asked for it first. The key says what
+// it is about.
+func Once[T any](e *Env, find func() T, key ...string) T {
+	found, _ := e.known.LoadOrStore(strings.Join(key, " "), sync.OnceValue(find))
+	return found.(func() T)()
+}
+
+// Remember returns what the function has found once. It is called until it finds something.
+func Remember[T any](e *Env, find func() (T, bool), key ...string) (found T, ok bool) {
+	known := Once(e, func() *atomic.Pointer[T] { return &atomic.Pointer[T]{} }, key...)
+	if value := known.Load(); value != nil {
+		return *value, true
+	}
+	if found, ok = find(); ok {
+		known.Store(&found)
+	}
+	return found, ok
 }
 
 // Defaults of Env.

@@ -134,17 +134,18 @@ func (api *API) listedIn(role string, list spec.Operation) string {
 	if role == dataset.Unpaid { // its lists are barred
 		return api.FreshID()
 	}
-	if id, known := api.listed.Load(role + " " + list.ID); known {
-		return id.(string)
-	}
-	for _, row := range api.Do(api.As(role, list.ID)).Rows() {
-		if id, _ := row["id"].(string); id != "" {
-			api.listed.Store(role+" "+list.ID, id)
-			return id
+	id, ok := Remember(api.Env, func() (string, bool) {
+		rows := api.Do(api.As(role, list.ID)).Rows()
+		i := slices.IndexFunc(rows, func(row map[string]any) bool { id, _ := row["id"].(string); return id != "" })
+		if i < 0 {
+			return "", false
 		}
+		return rows[i]["id"].(string), true
+	}, "a row", role, list.ID)
+	if !ok {
+		api.NotAssessed("a row of %s in the workspace %q", list.ID, role)
 	}
-	api.NotAssessed("a row of %s in the workspace %q", list.ID, role)
-	panic("unreachable")
+	return id
 }
 
 // HarmlessRequest is Request, but what deletes or moves names something that
@@ -277,21 +278,19 @@ func LackedValue(field string) string {
 // list's rows show for a field. The specs share it. A list that is not implemented shows
 // none, but it ends a spec that judges the list too.
 func (api *API) shownValue(list, field string) (any, bool) {
-	if value, known := api.shownValues.Load(field); known {
-		return value, true
-	}
 	judged := slices.ContainsFunc(api.Spec.Pairs, func(p spec.Pair) bool { return p.Operation == list })
 	if !judged && (!api.Profile.Implements(list) || Service(api, list).Unserved != nil) {
 		return nil, false
 	}
-	for _, row := range Sample(api, api.As(dataset.Main, list)).Rows() {
-		value := row.Value[field]
-		if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
-			api.shownValues.Store(field, value)
-			return value, true
+	return Remember(api.Env, func() (any, bool) {
+		for _, row := range Sample(api, api.As(dataset.Main, list)).Rows() {
+			value := row.Value[field]
+			if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
+				return value, true
+			}
 		}
-	}
-	return nil, false
+		return nil, false
+	}, "a value", field)
 }
 
 // WithAllOptional adds every optional field for which there is a value. The test is automated:

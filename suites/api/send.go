@@ -168,7 +168,7 @@ func (api *API) allowRefusedNames(calls []Call) (sent []Call, renamable map[int]
 		if k.Operation.ID != spec.CreatePlacementTest || k.Raw != nil || !named {
 			continue
 		}
-		_, again := api.names.LoadOrStore(name, true)
+		_, again := api.known.LoadOrStore("sent the name "+name, true)
 		if !k.Allowed.Valid() {
 			continue
 		}

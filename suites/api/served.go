@@ -20,8 +20,7 @@ type service struct {
 
 // Service finds out, once a run, whether the target serves the operation.
 func Service(api *API, operation string) *service {
-	found, _ := api.services.LoadOrStore(operation, &service{})
-	s := found.(*service)
+	s := Once(api.Env, func() *service { return &service{} }, "the service", operation)
 	s.once.Do(func() {
 		probe := newAPI(api.Ctx, api.Env, Spec{Operation: operation, Title: "is implemented"}, hash(operation))
 		probe.probes = true
@@ -254,9 +253,8 @@ func (api *API) keyFirst() bool { return UnknownPath(api, client.Key{}) == http.
 // UnknownPath returns the status of the answer to a path that the specification
 // does not have, and 0 if there is none. It asks once a run for each key.
 func UnknownPath(api *API, key client.Key) int {
-	asked, _ := api.unknownPaths.LoadOrStore(key.Name, sync.OnceValue(func() int {
+	return Once(api.Env, func() int {
 		api.Spent(1)
 		return api.SendUnspecified(api.Ctx, client.Request{Method: http.MethodGet, Path: "/api/v2/" + api.Word(), Key: key}).Status
-	}))
-	return asked.(func() int)()
+	}, "an unknown path", key.Name)
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
@@ -121,15 +120,13 @@ func (api *API) sight(id lookup.ID, ask bool) lookup.Sight {
 	return seen
 }
 
-// sighting is an id that is looked for, or asked for.
-type sighting struct {
-	id  lookup.ID
-	ask bool
-}
-
 // once looks or asks once a run.
 func (api *API) once(id lookup.ID, ask bool) lookup.Sight {
-	seen, _ := api.seen.LoadOrStore(sighting{id, ask}, sync.OnceValue(func() lookup.Sight {
+	how := "looked for"
+	if ask {
+		how = "asked for"
+	}
+	return Once(api.Env, func() lookup.Sight {
 		if ask {
 			return api.asked(id)
 		}
@@ -138,8 +135,7 @@ func (api *API) once(id lookup.ID, ask bool) lookup.Sight {
 			seen = lookup.Unseen
 		}
 		return seen
-	}))
-	return seen.(func() lookup.Sight)()
+	}, how, id.Role, id.Entry, id.Text)
 }
 
 // changes are the operations that name what no operation shows, or only a list that may be

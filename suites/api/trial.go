@@ -190,9 +190,11 @@ func NewTestCall(api *API, fields NewTestFields) (k Call, sent map[string]any) {
 		if field == fields.Field {
 			continue
 		}
-		if value, ok := api.valueOf(field); ok {
-			k = k.WithField(field, value)
-		}
+		Aside(api, func() { // looking for a value is not part of what the trial tries
+			if value, ok := OptionalValue(api, field); ok {
+				k = k.WithField(field, value)
+			}
+		})
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields.Texts)) {
 		k = k.WithField(field, fmt.Sprint(k.Members()[field], " ", fields.Texts[field]))
@@ -229,21 +231,6 @@ func (api *API) creatingNumber(field string, number int) (k Call) {
 // KeptFields are the fields of a creation that the test shows.
 func KeptFields() []string {
 	return slices.DeleteFunc(slices.Concat(spec.CreateRequired, spec.CreateOptional), func(field string) bool { return field == "run_immediately" })
-}
-
-// valueOf returns a valid value for an optional field. Looking for one in the target's rows
-// is not part of what the trial tries, and the first one that is found serves all trials.
-func (api *API) valueOf(field string) (any, bool) {
-	if known, ok := api.values.Load(field); ok {
-		return known, true
-	}
-	var value any
-	var ok bool
-	Aside(api, func() { value, ok = OptionalValue(api, field) })
-	if ok {
-		api.values.Store(field, value)
-	}
-	return value, ok
 }
 
 // SentField returns a member of the body that was sent.

@@ -355,8 +355,7 @@ type sharedRead struct {
 // of its own. Others may have changed the list meanwhile, so a spec that finds a difference must
 // compare with reads of its own. The spec ends if the list cannot be read whole.
 func Shared(api *API, list Call) Walk {
-	of, _ := api.reads.LoadOrStore(list.Key.Name+" "+list.Operation.ID, &sharedRead{})
-	read := of.(*sharedRead)
+	read := Once(api.Env, func() *sharedRead { return &sharedRead{} }, "a read", list.Key.Name, list.Operation.ID)
 	read.mu.Lock()
 	defer read.mu.Unlock()
 	changes := api.changesTo(list.Operation.Resource).Load()
@@ -372,8 +371,7 @@ func Shared(api *API, list Call) Walk {
 
 // changesTo counts the changes of the run to resources of the kind.
 func (e *Env) changesTo(resource string) *atomic.Int64 {
-	n, _ := e.changed.LoadOrStore(resource, &atomic.Int64{})
-	return n.(*atomic.Int64)
+	return Once(e, func() *atomic.Int64 { return &atomic.Int64{} }, "changes", resource)
 }
 
 // Bounds of the lists that specs read whole. What exceeds them is left out before the first
