@@ -47,9 +47,10 @@ type DefectFate struct {
 	Operation   string   `json:"operation"`
 	Doc         string   `json:"doc"`
 	Fate        Fate     `json:"fate"`
-	Also        []string `json:"also,omitempty"`   // other checks that failed
-	Detail      string   `json:"detail,omitempty"` // for all but the killed: what is known
-	Causes      []string `json:"causes,omitempty"` // the first check of each probable cause
+	Also        []string `json:"also,omitempty"`      // other checks that failed
+	Strangers   []string `json:"strangers,omitempty"` // those among them that are not companions of the requirement
+	Detail      string   `json:"detail,omitempty"`    // for all but the killed: what is known
+	Causes      []string `json:"causes,omitempty"`    // the first check of each probable cause
 }
 
 // LegalResult is what the suites made of a target that conforms.
@@ -78,6 +79,10 @@ func (m Matrix) Problems() []string {
 		}
 	}
 	for _, d := range m.Defects {
+		if len(d.Strangers) > 0 {
+			problems = append(problems, fmt.Sprintf("the defect %s also failed %s, which the self-test does not list as a companion of %s",
+				d.ID, strings.Join(d.Strangers, ", "), d.Requirement))
+		}
 		switch d.Fate {
 		case Survived:
 			problems = append(problems, fmt.Sprintf("the defect %s survived: %s on %s did not fail %s", d.ID, d.Requirement, d.Operation, d.Detail))

@@ -87,7 +87,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 		work.do(func(ctx context.Context) error {
 			kill, err := o.try(ctx, rules, defects[i])
 			m.Defects[i] = kill.fate()
-			o.done(defects[i].ID, problems(kill.Fate))
+			o.done(defects[i].ID, problems(m.Defects[i]))
 			return err
 		})
 	}
@@ -141,8 +141,8 @@ func collectLess() func() {
 	}
 }
 
-func problems(f Fate) int {
-	if f == Killed {
+func problems(d DefectFate) int {
+	if d.Fate == Killed && len(d.Strangers) == 0 {
 		return 0
 	}
 	return 1
@@ -208,6 +208,9 @@ func (k Kill) fate() DefectFate {
 		Doc: k.Defect.Doc, Fate: k.Fate}
 	for _, p := range k.Also {
 		f.Also = append(f.Also, pairName(p))
+		if len(k.Causes) == 0 && !isCompanion(k.Defect.Breaks.Requirement, p.Requirement) {
+			f.Strangers = append(f.Strangers, pairName(p))
+		}
 	}
 	for _, c := range k.Causes {
 		f.Causes = append(f.Causes, pairName(spec.Pair{Requirement: c.Checks[0].Requirement, Operation: c.Checks[0].Operation}))
