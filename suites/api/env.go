@@ -203,17 +203,13 @@ func WhyCut(ctx context.Context) string {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, outage.ErrStopped):
 		return "responses: " + outage.ErrStopped.Error()
-	case StoppedAnswering(ctx):
+	case outage.Ended(ctx):
 		return "responses other than 429"
 	case errors.Is(cause, ErrFailFast):
 		return reports.NotReached
 	default:
 		return reports.NotReachedInterrupted
 	}
-}
-
-func StoppedAnswering(ctx context.Context) bool {
-	return outage.Ended(ctx)
 }
 
 // ErrFailFast is the cause with which a failure ends the bodies (Plan.FailFast).

@@ -174,9 +174,6 @@ func Decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 	return s, append(rest, s.Labels()), true, errs
 }
 
-// RuleBound reports whether the spec's pair is judged on all responses of the run.
-func RuleBound(p spec.Pair) bool { return judge.SeenByRules(p.Requirement) }
-
 // shapeRequirements are those that the rules judge on every response of the
 // operation, apart from error bodies and owners.
 func shapeRequirements(operation string) []spec.ID {
