@@ -40,7 +40,10 @@ func removesNoOtherRow(api *API) {
 	awaitLaterChange(api)
 	after := lookAt(api, lists)
 	api.Looked = len(changed) > 0 && len(lists) > 0 // other specs say whether each requirement was put to the test
-	var suspects []Call                             // lists that have lost rows
+	if !api.Looked {
+		api.NotAssessed("a change, and a list of the workspace %q that can be read whole", dataset.Main)
+	}
+	var suspects []Call // lists that have lost rows
 	for i := range lists {
 		if len(goneRows(api, before[i], after[i])) > 0 {
 			suspects = append(suspects, lists[i])

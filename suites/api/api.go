@@ -160,6 +160,9 @@ func (api *API) send(calls []Call) []Response {
 		api.NotAssessed("%s", keepsNoMore())
 	}
 	for i, k := range calls {
+		if lost := responses[i].lost; lost != nil {
+			Lacks(api, *lost)
+		}
 		if k.Operation.ID == spec.CreatePlacementTest && k.Allowed.Status(http.StatusOK) && responses[i].OK() {
 			api.needKept(responses[i])
 		}
@@ -243,7 +246,7 @@ func (api *API) record(r Response) {
 	switch named := api.namedBy(r.Call); {
 	case broken:
 		api.Evidence.Assessed(r.broken, 1)
-	case named.Requirement == "" || !r.Call.certain(r.Status): // the response shows nothing
+	case named.Requirement == "" || r.Err != nil || r.Truncated || !r.Call.certain(r.Status): // the response shows nothing
 	case r.Status/100 == 4:
 		api.Evidence.Refused(named, r.Status)
 	case r.OK():

@@ -11,6 +11,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/schemas"
@@ -232,6 +233,7 @@ type Response struct {
 
 	unanswered bool         // the target does not respond to the call, which is charged
 	found      judge.Result // without the body
+	lost       *lookup.ID   // of the profile, which the target does not have; nil for none
 	broken     spec.Pair    // that it breaks by its status; zero for none
 	Items      []map[string]any
 	keyed      []paging.Row // the rows with their keys; without values if the call keeps only keys

@@ -58,7 +58,7 @@ func (api *API) needNamed(k Call) {
 }
 
 // askNaming is sendOne for a creation. If the target refuses an id of the profile, and nothing
-// shows that the target has it, the refusal is right, and the spec ends.
+// shows that the target has it, the refusal is right, and the spec ends once the responses to all calls are judged.
 func (api *API) askNaming(k Call, request client.Request) Response {
 	ids := api.namedIn(k)
 	if !k.Allowed.Valid() || len(ids) == 0 {
@@ -73,8 +73,8 @@ func (api *API) askNaming(k Call, request client.Request) Response {
 	})
 	for _, id := range ids {
 		if open.Status != 0 && api.sight(id, true) != lookup.There {
-			api.record(open)
-			Lacks(api, id)
+			open.lost = &id
+			return open
 		}
 	}
 	return r

@@ -63,8 +63,8 @@ func start(ctx context.Context, env *api.Env, specs []api.Spec, plan Plan) *bodi
 	var rest errgroup.Group // a spec that waits for a thing must not keep others from running
 	rest.SetLimit(max(1, env.Width()-len(b.things)))
 	for _, s := range specs {
-		if s.Outer {
-			b.take(ctx, s) // before any other spec
+		if s.Outer && !b.take(ctx, s) { // before any other spec
+			continue
 		}
 		if len(s.Alone) > 0 {
 			b.all.Go(func() error { b.runAlone(ctx, s); return nil })
