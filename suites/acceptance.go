@@ -18,13 +18,13 @@ import (
 // order, any choice of the optional members, a body that may be null.
 func acceptance() {
 	Describe(spec.CreatePlacementTest, func() {
-		It("understands members in any order", Requires(spec.RequestOrder), createsInAnyOrder)
-		It("accepts any choice of optional fields", Requires(spec.RequestOptional), func(api *API) {
+		It("understands members in any order", Requires(spec.RequestOrder), Needs(Implemented(spec.GetPlacementTest)), createsInAnyOrder)
+		It("accepts any choice of optional fields", Requires(spec.RequestOptional), Needs(Implemented(spec.GetPlacementTest)), func(api *API) {
 			expectAllCreated(api, choices(api)...)
 		})
 	})
 	Describe(spec.DeletePlacementTest, func() {
-		It("accepts a null body", Requires(spec.RequestNullBody), func(api *API) {
+		It("accepts a null body", Requires(spec.RequestNullBody), Needs(Implemented(spec.GetPlacementTest).Optional()), func(api *API) {
 			remove := api.Request().WithBody(Raw("null")).Breaking(spec.RequestNullBody)
 			if api.Do(remove).OK() {
 				get := api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.ID)
@@ -45,7 +45,7 @@ func acceptance() {
 	})
 	Describe(spec.MoveAccounts, func() {
 		It("understands members in any order", Requires(spec.RequestOrder), func(api *API) {
-			source, destination := SubWorkspaces(api, dataset.Admin)
+			source, destination := TwoWorkspaces(api, dataset.Admin)
 			admin := api.As(dataset.Admin, spec.MoveAccounts)
 			away, back := admin.WithBody(Move(source, destination, source.Accounts[0])), admin.WithBody(Move(destination, source, source.Accounts[0]))
 			moves(api, away)

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,28 +23,26 @@ import (
 func accounts() {
 	Describe(spec.MoveAccounts, func() {
 		It("moves accounts there and back", Requires(spec.AccountsMoved), func(api *API) {
-			source, destination := SubWorkspaces(api, dataset.Admin)
+			source, destination := TwoWorkspaces(api, dataset.Admin)
 			movesThereAndBack(api, api.As(dataset.Admin, spec.MoveAccounts), source, destination)
 		})
 
-		It("refuses the key of a workspace that is no admin workspace", Requires(spec.AdminKey), func(api *API) {
-			source, destination := SubWorkspaces(api, dataset.Admin)
-			for _, key := range plainKeys(api, source, destination) {
+		It("refuses the key of a workspace that is no admin workspace", Requires(spec.AdminKey), Needs(plainKey), func(api *API) {
+			source, destination := TwoWorkspaces(api, dataset.Admin)
+			api.Take(plainKey)
+			for _, key := range plainKeys(api.Profile, source, destination) {
 				if !expectNoMove(api, api.As(dataset.Admin, spec.MoveAccounts).WithKey(key), source, destination) {
 					return
 				}
 			}
 		})
 
-		It("refuses workspaces that share no admin workspace", Requires(spec.AdminSame), func(api *API) {
-			source, _ := SubWorkspaces(api, dataset.Admin)
-			outsider := api.Workspace(dataset.Outsider)
-			if outsider.ID == "" {
-				api.NotAssessed("the entry workspaces.%s (a workspace with another admin workspace)", dataset.Outsider)
-			}
+		It("refuses workspaces that share no admin workspace", Requires(spec.AdminSame), Needs(outsider), func(api *API) {
+			source, _ := TwoWorkspaces(api, dataset.Admin)
+			api.Take(outsider)
 			admin := api.As(dataset.Admin, spec.MoveAccounts)
 			nowhere := profile.Workspace{ID: api.FreshID(), Accounts: source.Accounts} // shares no admin workspace either
-			for _, other := range []profile.Workspace{outsider, nowhere} {
+			for _, other := range []profile.Workspace{api.Workspace(dataset.Outsider), nowhere} {
 				if !expectNoMove(api, admin, source, other) {
 					return
 				}
@@ -53,14 +52,14 @@ func accounts() {
 			}
 		})
 
-		It("does not move another admin workspace's accounts", Requires(spec.IsolationAccounts), func(api *API) {
-			source, destination := SubWorkspaces(api, dataset.Admin)
+		It("does not move another admin workspace's accounts", Requires(spec.IsolationAccounts), Needs(FullKey(dataset.OutsiderAdmin)), func(api *API) {
+			source, destination := TwoWorkspaces(api, dataset.Admin)
 			expectNoMove(api, api.As(dataset.OutsiderAdmin, spec.MoveAccounts), source, destination)
 		})
 
 		documentedShape(func(api *API) {
 			admin := api.As(dataset.Admin, spec.MoveAccounts)
-			source, destination := SubWorkspaces(api, dataset.Admin)
+			source, destination := TwoWorkspaces(api, dataset.Admin)
 			for _, emails := range [][]string{source.Accounts[:1], source.Accounts} {
 				moves(api, admin.WithBody(Move(source, destination, emails...)))
 				moves(api, admin.WithBody(Move(destination, source, emails...)))
@@ -129,18 +128,26 @@ func untilMoved(api *API, k Call) Response {
 	return Until(api, "a moved account", k.MayBeRefused(), isAccepted)
 }
 
+// outsider is the need for a workspace with another admin workspace.
+var outsider = Input(fmt.Sprintf("the entry workspaces.%s (a workspace with another admin workspace)", dataset.Outsider),
+	func(p *profile.Profile) bool { return p.Workspaces[dataset.Outsider].ID != "" })
+
+// plainKey is the need for a key of a workspace that is no admin workspace.
+var plainKey = Input(fmt.Sprintf("a key with the scope all:all of a workspace that is not an admin workspace (%s, %s)", dataset.SubA, dataset.Second),
+	func(p *profile.Profile) bool {
+		source, destination := MovedBetween(p, dataset.Admin)
+		return len(plainKeys(p, source, destination)) > 0
+	})
+
 // plainKeys returns keys of workspaces that are no admin workspaces: those of
 // the source and the destination, and that of a stranger.
-func plainKeys(api *API, source, destination profile.Workspace) []client.Key {
+func plainKeys(p *profile.Profile, source, destination profile.Workspace) []client.Key {
 	var keys []client.Key
 	for _, role := range []string{dataset.SubA, dataset.SubB, dataset.Second} {
-		w := api.Workspace(role)
-		if key, ok := api.Profile.FullKey(role); ok && (w.ID == source.ID || w.ID == destination.ID || role == dataset.Second) {
+		w := p.Workspaces[role]
+		if key, ok := p.FullKey(role); ok && (w.ID == source.ID || w.ID == destination.ID || role == dataset.Second) {
 			keys = append(keys, key.ForClient())
 		}
-	}
-	if len(keys) == 0 {
-		api.NotAssessed("a key with the scope all:all of a workspace that is not an admin workspace (%s, %s)", dataset.SubA, dataset.Second)
 	}
 	return keys
 }
@@ -163,7 +170,7 @@ func expectNoMove(api *API, k Call, source, destination profile.Workspace) (home
 func moveAround(api *API, source, destination profile.Workspace, attempts func(account string) bool) (home bool) {
 	account := source.Accounts[0]
 	admin := api.As(dataset.Admin, spec.MoveAccounts)
-	_, sibling := SubWorkspaces(api, dataset.Admin)
+	_, sibling := TwoWorkspaces(api, dataset.Admin)
 	away, back := admin.WithBody(Move(source, sibling, account)), admin.WithBody(Move(sibling, source, account))
 	moves(api, away)
 	moves(api, back)

@@ -21,28 +21,26 @@ import (
 func authentication() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
-			It("refuses a request without an Authorization header", Requires(spec.AuthHeaderMissing), func(api *API) {
+			It("refuses a request without an Authorization header", Requires(spec.AuthHeaderMissing), Needs(HarmlessRequest(op.ID)), func(api *API) {
 				k := api.HarmlessRequest()
 				expectUnauthorized(api, inTurn(append(WithoutHeader(k), spelled(api, k, withKeyElsewhere)...), besides(api, op))...)
 				expectUnauthorized(api, withEachPart(api, AuthorizedRole(op), k.WithKey(client.Key{}))...)
 			})
-			It("refuses another scheme than Bearer", Requires(spec.AuthSchemeOther), func(api *API) {
+			It("refuses another scheme than Bearer", Requires(spec.AuthSchemeOther), Needs(HarmlessRequest(op.ID)), func(api *API) {
 				expectUnauthorized(api, inTurn(spelled(api, api.HarmlessRequest(), withOtherScheme), besides(api, op))...)
 			})
-			It("refuses an empty token", Requires(spec.AuthTokenEmpty), func(api *API) {
+			It("refuses an empty token", Requires(spec.AuthTokenEmpty), Needs(HarmlessRequest(op.ID)), func(api *API) {
 				empty := withEmptyToken(api.HarmlessRequest())
 				expectUnauthorized(api, append(inTurn(empty[:1], besides(api, op)), empty[1:]...)...)
 			})
-			It("refuses a key that was never issued", Requires(spec.AuthKeyUnknown), func(api *API) {
+			It("refuses a key that was never issued", Requires(spec.AuthKeyUnknown), Needs(HarmlessRequest(op.ID)), func(api *API) {
 				k := api.HarmlessRequest()
 				expectUnauthorized(api, inTurn(append(WithUnknownKey(k), spelled(api, k, func(k Call) []Call { return withOtherTokens(api, k) })...), besides(api, op))...)
 			})
-			It("refuses a revoked key", Requires(spec.AuthKeyRevoked), func(api *API) {
-				revoked := withRevokedKeys(api, api.HarmlessRequest())
-				if len(revoked) == 0 {
-					api.NotAssessed("a revoked key")
-				}
-				expectUnauthorized(api, inTurn(revoked, besides(api, op))...)
+			It("refuses a revoked key", Requires(spec.AuthKeyRevoked), Needs(RevokedKey, HarmlessRequest(op.ID)), func(api *API) {
+				k := api.HarmlessRequest()
+				api.Take(RevokedKey)
+				expectUnauthorized(api, inTurn(withRevokedKeys(api, k), besides(api, op))...)
 			})
 		})
 	}

@@ -69,7 +69,7 @@ func chains(t *testing.T, rows int) (all []chain) {
 	server, err := loaded.Server(refserver.Options{})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	r := &rounds{server: faults.RoundTripper(faults.Serving(server.Handler()), "")}
-	env := &Env{Profile: profile.FromDataset(loaded.Data()), Seed: 1, OutcomesOnly: true}
+	env := &Env{Profile: profile.FromDataset(loaded.Data()), Seed: 1}
 	env.Rules, err = judge.NewRules()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	env.Client, err = client.New(client.Options{BaseURL: "http://subject.invalid", Transport: r, Concurrency: 10_000, Observe: env.Observe})

@@ -21,9 +21,10 @@ import (
 // have, wherever it is shown.
 func createdValues() {
 	for _, field := range KeptFields() {
-		It("keeps "+field, Requires(stored(field)...), storedWhereShown(), func(api *API) { expectKeptValues(api, field) })
+		It("keeps "+field, Requires(stored(field)...), storedWhereShown(), Needs(Value(field), Implemented(spec.GetPlacementTest), Implemented(spec.ListPlacementTests)), func(api *API) { expectKeptValues(api, field) })
 	}
-	It("keeps values of several fields together", Requires(stored(KeptFields()...)...), storedWhereShown(), keepsValuesTogether)
+	It("keeps values of several fields together", Requires(stored(KeptFields()...)...), storedWhereShown(),
+		Needs(Value("campaign_id").For(spec.StateCreate("campaign_id")), Implemented(spec.GetPlacementTest), Implemented(spec.ListPlacementTests)), keepsValuesTogether)
 }
 
 // createdAtOnce is how many tests a spec creates before it deletes them: more would get in

@@ -159,7 +159,8 @@ func besides(api *API, op spec.Operation) []func(Call) Call {
 			all = append(all, func(k Call) Call { return k.WithField(member.Name, member.Invalid[0].Value) })
 		}
 	}
-	if cursor, known := api.Profile.CursorParameter(op); known && op.Answer == spec.Page {
+	if op.Answer == spec.Page && api.Has(Cursor(op.ID)) {
+		cursor := CursorParameter(api, op)
 		all = append(all, func(k Call) Call { return k.WithQuery("limit", "0") }, func(k Call) Call { return k.WithQuery(cursor, "x") })
 	}
 	parts := optionalParts(api, AuthorizedRole(op), op)

@@ -27,7 +27,7 @@ func TestCurlLinesOfAlmostValidCredentialsHoldNoKey(t *testing.T) {
 	for _, k := range almostValid(key) {
 		// The client knows the key, since the run has sent valid requests.
 		_ = client.Exchange{Request: client.Request{Key: key}}.Curl()
-		line := client.Exchange{Request: RequestOf(k)}.Curl()
+		line := client.Exchange{Request: Sent(k)}.Curl()
 		for at := 0; at+8 <= len(token); at++ {
 			if strings.Contains(strings.ToLower(line), strings.ToLower(token[at:at+8])) {
 				t.Errorf("the line holds a part of the key: %s", line)

@@ -22,7 +22,7 @@ import (
 // tests, which the run makes itself, and subsequences, which the profile hands
 // it. It belongs in the container of the operation that deletes.
 func deletions(list string) {
-	It("answers with what it deleted", Requires(spec.StateDeleteAnswer), Expends(spec.DeleteSubsequence, 1), func(api *API) {
+	It("answers with what it deleted", Requires(spec.StateDeleteAnswer), Needs(Implemented(list)), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 		removals := []Call{api.Request()}
 		if api.Operation().ID == spec.DeletePlacementTest {
 			full := api.Do(WithAllOptional(api, api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
@@ -45,7 +45,7 @@ func deletions(list string) {
 		}
 	})
 
-	It("takes the resource, and only it, out of the list", Requires(spec.StateDeleteList, spec.StateDeleteOthers), Expends(spec.DeleteSubsequence, 1), func(api *API) {
+	It("takes the resource, and only it, out of the list", Requires(spec.StateDeleteList, spec.StateDeleteOthers), Needs(Implemented(list)), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 		remove, others := deletionAmongOthers(api)
 		rows := api.As(dataset.Main, list)
 		shown := ListShowing(api, rows, append(others, remove.ID)...)
@@ -88,7 +88,7 @@ func deletions(list string) {
 	})
 
 	if list == spec.ListPlacementTests {
-		It("takes every kind of resource out of the list", Requires(spec.StateDeleteList), expectEveryKindDeleted)
+		It("takes every kind of resource out of the list", Requires(spec.StateDeleteList), Needs(Implemented(list)), expectEveryKindDeleted)
 	}
 
 	It("answers 404 the second time", Requires(spec.StateDeleteAgain), Expends(spec.DeleteSubsequence, 1), func(api *API) {
@@ -124,8 +124,7 @@ func RestoreNothing(shows bool) types.GomegaMatcher {
 // referTo moves a lead to a subsequence that is to be deleted: nothing says that a
 // subsequence must be empty. The lead leaves it at the end. referTo reports whether it moved.
 func referTo(api *API, remove Call) bool {
-	w := api.Workspace(dataset.Main)
-	if remove.Operation.ID != spec.DeleteSubsequence || len(w.Leads) == 0 || len(w.Subsequences) == 0 || !api.Serves(spec.MoveLead) {
+	if remove.Operation.ID != spec.DeleteSubsequence || !api.Has(RequestOf(dataset.Main, spec.MoveLead)) || !api.Serves(spec.MoveLead) {
 		return false
 	}
 	moving := api.RequestAs(dataset.Main, spec.MoveLead)

@@ -16,14 +16,14 @@ import (
 func errorResponses() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
-			It("describes a 401 as documented", Rules(spec.ErrorBody(http.StatusUnauthorized)...), func(api *API) {
+			It("describes a 401 as documented", Rules(spec.ErrorBody(http.StatusUnauthorized)...), Needs(EmptyRequest(op.ID)), func(api *API) {
 				provoke(api, unauthorized(api, api.HarmlessRequest())...)
 			})
 		})
 	}
 	for _, op := range spec.Billing402.Operations() {
 		Describe(op.ID, func() {
-			It("refuses a workspace without a paid plan", Requires(spec.Billing402), func(api *API) {
+			It("refuses a workspace without a paid plan", Requires(spec.Billing402), Needs(RequestOf(dataset.Unpaid, op.ID), KeyFor(dataset.Main, op.ID).Optional()), func(api *API) {
 				unpaid := api.Do(unpaid(api))
 				if unpaid.Status == http.StatusNotFound && unpaid.Call.Allowed.Status(http.StatusNotFound) {
 					api.NotAssessed("a row of the workspace %q, whose lists are barred", dataset.Unpaid)
@@ -35,17 +35,17 @@ func errorResponses() {
 					api.Do(k)
 				}
 			})
-			It("describes a 402 as documented", Rules(spec.ErrorBody(http.StatusPaymentRequired)...), func(api *API) {
+			It("describes a 402 as documented", Rules(spec.ErrorBody(http.StatusPaymentRequired)...), Needs(RequestOf(dataset.Unpaid, op.ID)), func(api *API) {
 				provoke(api, unpaid(api))
 			})
 		})
 	}
 	for _, op := range spec.NotFound.Operations() {
 		Describe(op.ID, func() {
-			It("answers 404 for an id that does not exist", Requires(spec.NotFound), func(api *API) {
+			It("answers 404 for an id that does not exist", Requires(spec.NotFound), Needs(HarmlessRequest(op.ID)), func(api *API) {
 				api.Do(api.HarmlessRequest())
 			})
-			It("describes a 404 as documented", Rules(spec.ErrorBody(http.StatusNotFound)...), func(api *API) {
+			It("describes a 404 as documented", Rules(spec.ErrorBody(http.StatusNotFound)...), Needs(HarmlessRequest(op.ID)), func(api *API) {
 				api.Do(api.HarmlessRequest())
 			})
 		})

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -24,21 +25,47 @@ func filters() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
 			for _, f := range oracle.Filters(op.ID) {
-				It(f.Title(), Requires(f.Requirements...), func(api *API) { expectFilter(api, f) })
+				It(f.Title(), Requires(f.Requirements...), Needs(filterNamed(op, f)), func(api *API) { expectFilter(api, f) })
 				if f.ByID() {
-					It(f.Title()+" that no row has", Requires(f.Extra()), func(api *API) { expectNoRow(api, f) })
+					It(f.Title()+" that no row has", Requires(f.Extra()), Needs(filterNamed(op, f)), func(api *API) { expectNoRow(api, f) })
 				}
 				if f.Kind == spec.AnyOf {
-					It(f.Title()+" of which no row has one", Requires(f.Requirements...), func(api *API) { expectRowsOfOthers(api, f) })
+					It(f.Title()+" of which no row has one", Requires(f.Requirements...), Needs(filterNamed(op, f)), func(api *API) { expectRowsOfOthers(api, f) })
 				}
 			}
 		})
 	}
 	for _, op := range spec.FilterWalk.Operations() {
 		Describe(op.ID, func() {
-			It("pages through filtered rows as through all", Requires(spec.FilterWalk), walkFiltered)
+			It("pages through filtered rows as through all", Requires(spec.FilterWalk), Needs(Cursor(op.ID), severalFilters(op, 1, "a filter of %s that selects several rows")), walkFiltered)
 		})
 	}
+}
+
+// filterNamed is the need for a walk through the filter.
+func filterNamed(op spec.Operation, f oracle.Filter) Need {
+	return All(func(*profile.Profile) []Need {
+		needs := []Need{Cursor(op.ID)}
+		for _, parameter := range slices.Sorted(maps.Keys(oracle.Window(op.ID, oracle.FarPast, oracle.FarFuture))) {
+			if f.IsWindow() {
+				needs = append(needs, Parameter(op.ID, parameter))
+			}
+		}
+		return append(needs, Parameter(op.ID, f.Key))
+	})
+}
+
+// severalFilters is the need for the names of n filters of the list that select rows.
+func severalFilters(op spec.Operation, n int, words string) Need {
+	return Input(fmt.Sprintf(words, op.ID), func(p *profile.Profile) bool {
+		named := map[string]bool{}
+		for _, f := range oracle.Filters(op.ID) {
+			if _, ok := p.Parameter(op.ID, f.Key); ok && (f.Kind != spec.Exclude || n == 1) {
+				named[f.Key] = true
+			}
+		}
+		return len(named) >= n
+	})
 }
 
 // handful is how many values of a filter are tried at most.

@@ -20,20 +20,20 @@ import (
 func inboxPlacementTests() {
 	Describe(spec.CreatePlacementTest, func() {
 		createdValues()
-		It("accepts run_immediately", Requires(spec.StateCreateRunImmediately), func(api *API) {
+		It("accepts run_immediately", Requires(spec.StateCreateRunImmediately), Needs(Implemented(spec.GetPlacementTest)), func(api *API) {
 			for _, value := range []bool{true, false} {
 				expectCreated(api, api.Request().WithField("run_immediately", value))
 			}
 		})
-		It("makes one test, even if it runs at once", Requires(spec.StateCreateDistinct), makesOneTest)
-		It("accepts null where a field may be null", Requires(spec.StateCreateNull), func(api *API) {
+		It("makes one test, even if it runs at once", Requires(spec.StateCreateDistinct), Needs(Implemented(spec.ListPlacementTests)), makesOneTest)
+		It("accepts null where a field may be null", Requires(spec.StateCreateNull), Needs(Implemented(spec.GetPlacementTest)), func(api *API) {
 			request := api.Request()
 			for _, field := range Nullable {
 				request = request.WithField(field, nil)
 			}
 			expectCreated(api, request)
 		})
-		It("makes two tests of two requests", Requires(spec.StateCreateDistinct), func(api *API) {
+		It("makes two tests of two requests", Requires(spec.StateCreateDistinct), Needs(Implemented(spec.GetPlacementTest).Optional()), func(api *API) {
 			request := api.Request()
 			first, second := api.Do(request), api.Do(request)
 			api.Expect(second).To(HaveMember("id", NotEqualID(first.ID())))
@@ -45,7 +45,7 @@ func inboxPlacementTests() {
 			}
 		})
 		for _, field := range spec.CreateReadOnly {
-			It("does not let a body set "+field, Requires(spec.StateReadOnly(field)), func(api *API) {
+			It("does not let a body set "+field, Requires(spec.StateReadOnly(field)), Needs(Implemented(spec.GetPlacementTest), Implemented(spec.ListPlacementTests)), func(api *API) {
 				for _, value := range readOnlyValues(api, field) {
 					expectReadOnly(api, field, value)
 				}
@@ -58,27 +58,27 @@ func inboxPlacementTests() {
 	})
 
 	Describe(spec.ListPlacementTests, func() {
-		It("finds names with special characters", Requires(spec.FilterSearchMissing), findsSpecialNames)
-		It("finds a new test by its name and its status together", Requires(spec.FilterStatusMissing), findsByNameAndStatus)
-		It("filters new tests by status", Requires(spec.FilterStatusMissing, spec.FilterStatusExtra), filtersNewTests)
-		It("sorts ascending", Requires(spec.SortAsc), func(api *API) { expectSorted(api, "asc") })
-		It("sorts descending", Requires(spec.SortDesc), func(api *API) { expectSorted(api, "desc") })
-		It("keeps a walk whole while rows are inserted", Requires(spec.PageInsert), func(api *API) {
+		It("finds names with special characters", Requires(spec.FilterSearchMissing), Needs(RequestOf(dataset.Main, spec.CreatePlacementTest)), findsSpecialNames)
+		It("finds a new test by its name and its status together", Requires(spec.FilterStatusMissing), Needs(RequestOf(dataset.Main, spec.CreatePlacementTest)), findsByNameAndStatus)
+		It("filters new tests by status", Requires(spec.FilterStatusMissing, spec.FilterStatusExtra), Needs(RequestOf(dataset.Main, spec.CreatePlacementTest)), filtersNewTests)
+		It("sorts ascending", Requires(spec.SortAsc), Needs(RequestOf(dataset.Main, spec.CreatePlacementTest).Optional()), func(api *API) { expectSorted(api, "asc") })
+		It("sorts descending", Requires(spec.SortDesc), Needs(RequestOf(dataset.Main, spec.CreatePlacementTest).Optional()), func(api *API) { expectSorted(api, "desc") })
+		It("keeps a walk whole while rows are inserted", Requires(spec.PageInsert), Needs(RequestOf(dataset.Main, spec.CreatePlacementTest)), func(api *API) {
 			walkWhile(api, "", func() changing { return insertRow(api) })
 		})
-		It("keeps a descending walk whole while rows are inserted", Requires(spec.PageInsert), func(api *API) {
+		It("keeps a descending walk whole while rows are inserted", Requires(spec.PageInsert), Needs(RequestOf(dataset.Main, spec.CreatePlacementTest)), func(api *API) {
 			walkWhile(api, "desc", func() changing { return insertRow(api) }) // new rows come first
 		})
-		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
+		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), Needs(RequestOf(dataset.Main, spec.CreatePlacementTest), Operation(spec.DeletePlacementTest)), func(api *API) {
 			walkWhile(api, "", func() changing { return removeRow(api) })
 		})
-		It("keeps a descending walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
+		It("keeps a descending walk whole while rows are deleted", Requires(spec.PageRemove), Needs(RequestOf(dataset.Main, spec.CreatePlacementTest), Operation(spec.DeletePlacementTest)), func(api *API) {
 			walkWhile(api, "desc", func() changing { return removeRow(api) })
 		})
 	})
 
 	Describe(spec.GetPlacementTest, func() {
-		It("shows a test as the list does", Requires(spec.StateGetList), getLikeList)
+		It("shows a test as the list does", Requires(spec.StateGetList), Needs(Implemented(spec.ListPlacementTests)), getLikeList)
 		It("shows metadata when asked", Requires(spec.MetaTrue), func(api *API) {
 			expectMetadata(api, "true", BeAnObject())
 		})
@@ -89,12 +89,12 @@ func inboxPlacementTests() {
 			expectMetadata(api, "", BeAbsent())
 		})
 
-		documentedShape(getEveryKind)
+		documentedShape(getEveryKind, EmptyRequest(spec.GetPlacementTest), Implemented(spec.ListPlacementTests).Optional(), RequestOf(dataset.Main, spec.CreatePlacementTest).Optional())
 	})
 
 	Describe(spec.DeletePlacementTest, func() {
 		deletions(spec.ListPlacementTests)
-		It("leaves nothing to get", Requires(spec.StateDeleteGet), func(api *API) {
+		It("leaves nothing to get", Requires(spec.StateDeleteGet), Needs(Implemented(spec.GetPlacementTest)), func(api *API) {
 			remove := api.Request()
 			forms := withMetadataToo(api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.ID))
 			for _, form := range forms { // a server may cache the test

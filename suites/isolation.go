@@ -2,6 +2,7 @@ package suites
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
@@ -22,14 +24,14 @@ import (
 func isolation() {
 	for _, op := range spec.IsolationList.Operations() {
 		Describe(op.ID, func() {
-			It("shows no row in two workspaces", Requires(spec.IsolationList), func(api *API) {
+			It("shows no row in two workspaces", Requires(spec.IsolationList), Needs(Cursor(op.ID), unrelatedWorkspace(op)), func(api *API) {
 				expectNoRowShared(api)
 			})
 		})
 	}
 	for _, op := range spec.IsolationOwner.Operations() {
 		Describe(op.ID, func() {
-			It("names the key's workspace as the owner", Rules(spec.IsolationOwner), Expends(spec.DeleteSubsequence, 1), func(api *API) {
+			It("names the key's workspace as the owner", Rules(spec.IsolationOwner), Needs(Owner(AuthorizedRole(op)), Cursor(op.ID).Optional()), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				NeedOwner(api, AuthorizedRole(op))
 				if op.Answer == spec.Page {
 					api.Walk(KeysOf(api.Request()), PagesOf(MaxLimit))
@@ -42,7 +44,7 @@ func isolation() {
 	for _, op := range spec.IsolationID.Operations() {
 		Describe(op.ID, func() {
 			if spec.Has(spec.IsolationUntouched.On(op.ID)) {
-				It("does not serve another workspace's resource", Requires(spec.IsolationID, spec.IsolationUntouched), Expends(spec.DeleteSubsequence, 1), func(api *API) {
+				It("does not serve another workspace's resource", Requires(spec.IsolationID, spec.IsolationUntouched), Needs(foreignRequest(op)...), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 					refused := expectForeignIDRefused(api)
 					ours := expectForeignKeysRefused(api)
 					awaitLaterChange(api)
@@ -51,7 +53,7 @@ func isolation() {
 					expectThere(api, untouched, ours, asMain(api))
 				})
 			} else {
-				It("does not serve another workspace's resource", Requires(spec.IsolationID), func(api *API) {
+				It("does not serve another workspace's resource", Requires(spec.IsolationID), Needs(foreignRequest(op)...), func(api *API) {
 					expectForeignIDRefused(api)
 					expectForeignKeysRefused(api)
 				})
@@ -60,34 +62,70 @@ func isolation() {
 	}
 	for _, op := range spec.IsolationFilter.Operations() {
 		Describe(op.ID, func() {
-			It("shows nothing of another workspace, whatever the filter", Requires(spec.IsolationFilter), expectForeignFilters)
+			It("shows nothing of another workspace, whatever the filter", Requires(spec.IsolationFilter), Needs(KeyFor(dataset.Second, op.ID), filtersNamed(op)), expectForeignFilters)
 		})
 	}
 	Describe(spec.CreatePlacementTest, func() {
-		It("creates a test in the key's workspace alone", Requires(spec.IsolationCreate), func(api *API) {
-			made := api.Do(api.RequestAs(dataset.Second, spec.CreatePlacementTest))
-			get := api.As(dataset.Second, spec.GetPlacementTest).WithID(made.ID()).MayGet(http.StatusNotFound)
-			found := Until(api, "a created test in a get", get, Response.OK)
-			if api.Expect(found).To(BeServed()) {
-				api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).MustBeRefused(spec.IsolationCreate))
-			}
-			foreign := IDIn(api, dataset.Second, made.Call.Operation, "campaign")
-			expectNotAccepted(api, api.Request().WithField("campaign_id", foreign))
-		})
+		It("creates a test in the key's workspace alone", Requires(spec.IsolationCreate),
+			Needs(RequestOf(dataset.Second, spec.CreatePlacementTest), RequestOf(dataset.Main, spec.CreatePlacementTest), Implemented(spec.GetPlacementTest), IDIn(dataset.Second, spec.CreatePlacementTest, "campaign").Optional()), func(api *API) {
+				made := api.Do(api.RequestAs(dataset.Second, spec.CreatePlacementTest))
+				get := api.As(dataset.Second, spec.GetPlacementTest).WithID(made.ID()).MayGet(http.StatusNotFound)
+				found := Until(api, "a created test in a get", get, Response.OK)
+				if api.Expect(found).To(BeServed()) {
+					api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).MustBeRefused(spec.IsolationCreate))
+				}
+				foreign := AnID(api, dataset.Second, made.Call.Operation, "campaign")
+				expectNotAccepted(api, api.Request().WithField("campaign_id", foreign))
+			})
 	})
 	Describe(spec.MoveLead, func() {
-		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), func(api *API) {
-			foreign := IDIn(api, dataset.Second, api.Operation(), "subsequence")
+		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), Needs(IDIn(dataset.Second, spec.MoveLead, "subsequence")), func(api *API) {
+			foreign := AnID(api, dataset.Second, api.Operation(), "subsequence")
 			api.Do(api.Request().WithField("subsequence_id", foreign).MustBeRefused(spec.IsolationSubsequence))
 		})
+	})
+}
+
+// unrelatedWorkspace is the need for a workspace whose list must not show rows of the main one.
+func unrelatedWorkspace(op spec.Operation) Need {
+	none := Input(fmt.Sprintf("a row of %s in a workspace that shares no admin workspace with %q, such as %q", op.ID, dataset.Main, dataset.Second),
+		func(p *profile.Profile) bool {
+			return slices.ContainsFunc(rolesThatRead(p), func(role string) bool { return apart(p, op, dataset.Main, role) })
+		})
+	return All(func(p *profile.Profile) []Need {
+		if apart(p, op, dataset.Main, dataset.Second) {
+			return []Need{KeyFor(dataset.Second, op.ID)}
+		}
+		return []Need{none}
+	})
+}
+
+// foreignRequest returns what the specs need that name another workspace's resource.
+func foreignRequest(op spec.Operation) []Need {
+	needs := []Need{ForeignRequest(op.ID)}
+	if !spec.Has(spec.IsolationUntouched.On(op.ID)) {
+		return append(needs, RequestOf(dataset.Main, op.ID).Optional())
+	}
+	return append(needs, SecondWorkspace.For(spec.IsolationUntouched), RequestOf(dataset.Main, op.ID).For(spec.IsolationUntouched),
+		effectShows(op).For(spec.IsolationUntouched))
+}
+
+// filtersNamed is the need for the names of all filters of the list.
+func filtersNamed(op spec.Operation) Need {
+	return All(func(*profile.Profile) (needs []Need) {
+		for _, f := range oracle.Filters(op.ID) {
+			needs = append(needs, filterNamed(op, f))
+		}
+		return needs
 	})
 }
 
 // expectNoRowShared compares the lists of all unrelated workspaces that the profile
 // has.
 func expectNoRowShared(api *API) {
+	needOwners(api, dataset.Main, dataset.Second)
 	first := []string{dataset.Main}
-	if apart(api, dataset.Main, dataset.Second) {
+	if apart(api.Profile, api.Operation(), dataset.Main, dataset.Second) {
 		first = []string{dataset.Second, dataset.Main}
 	}
 	read := map[string]Walk{}
@@ -101,7 +139,7 @@ func expectNoRowShared(api *API) {
 		if _, known := read[role]; !known && api.Workspace(role).ID != "" {
 			read[role] = Shared(api, api.As(role, api.Operation().ID))
 		}
-		if apart(api, dataset.Main, role) {
+		if apart(api.Profile, api.Operation(), dataset.Main, role) {
 			foreign += len(read[role].Rows())
 		}
 	}
@@ -110,7 +148,7 @@ func expectNoRowShared(api *API) {
 	}
 	for i, role := range roles {
 		for _, other := range roles[i+1:] {
-			if len(read[role].Pages) > 0 && len(read[other].Pages) > 0 && apart(api, role, other) {
+			if len(read[role].Pages) > 0 && len(read[other].Pages) > 0 && apart(api.Profile, api.Operation(), role, other) {
 				api.Expect(read[role]).To(ShareNoRowWith(read[other]))
 			}
 		}
@@ -122,10 +160,11 @@ func expectNoRowShared(api *API) {
 // whose limit is exhausted, are left out.
 func unrelatedRoles(api *API) []string {
 	const most = 2
-	count := map[string]int{group(api, dataset.Limited): most, group(api, dataset.Unpaid): most, "": most}
+	count := map[string]int{group(api.Profile, dataset.Limited): most, group(api.Profile, dataset.Unpaid): most, "": most}
+	needOwners(api, append(rolesThatRead(api.Profile), dataset.Limited, dataset.Unpaid)...)
 	var roles []string
-	for _, role := range rolesThatRead(api) {
-		if group := group(api, role); count[group] < most {
+	for _, role := range readingRoles(api) {
+		if group := group(api.Profile, role); count[group] < most {
 			count[group]++
 			roles = append(roles, role)
 		}
@@ -136,36 +175,43 @@ func unrelatedRoles(api *API) []string {
 // apart reports whether the lists of two workspaces must differ. The profile may not say
 // which workspaces the main one and the second are. They still are two, but may be in one
 // group.
-func apart(api *API, role, other string) bool {
-	if group(api, role) != "" && group(api, other) != "" {
-		return unrelated(api, role, other)
+func apart(p *profile.Profile, op spec.Operation, role, other string) bool {
+	if group(p, role) != "" && group(p, other) != "" {
+		return unrelated(p, role, other)
 	}
-	return role == dataset.Main && other == dataset.Second && api.Operation().ID != spec.ListGroupMembers
+	return role == dataset.Main && other == dataset.Second && op.ID != spec.ListGroupMembers
 }
 
 // unrelated reports whether two workspaces are known to be different, and not to belong
 // to one admin workspace: the specification does not say what those share.
-func unrelated(api *API, role, other string) bool {
-	a, b := group(api, role), group(api, other)
+func unrelated(p *profile.Profile, role, other string) bool {
+	a, b := group(p, role), group(p, other)
 	return a != "" && b != "" && a != b
+}
+
+// needOwners ends the spec if rows show other workspaces than those that the profile names.
+func needOwners(api *API, roles ...string) {
+	for _, role := range roles {
+		if api.Has(Owner(role)) {
+			NeedOwner(api, role)
+		}
+	}
 }
 
 // group returns the id of the admin workspace of a role's workspace, or its own if it
 // has none; "" if unknown.
-func group(api *API, role string) string {
-	id := api.Owner(role)
-	if id != "" {
-		NeedOwner(api, role)
-	}
-	return strings.ToLower(cmp.Or(api.Profile.AdminOf(id), id))
+func group(p *profile.Profile, role string) string {
+	id := p.Workspaces[role].ID
+	return strings.ToLower(cmp.Or(p.AdminOf(id), id))
 }
 
 // expectForeignKeysRefused names a resource of the main workspace, with the key of each
 // unrelated workspace. What it deletes is the run's own, or expendable.
 func expectForeignKeysRefused(api *API) (ours Call) {
+	needOwners(api, dataset.Main)
 	ours = api.Request()
 	for _, role := range unrelatedRoles(api) {
-		if !unrelated(api, dataset.Main, role) {
+		if !unrelated(api.Profile, dataset.Main, role) {
 			continue
 		}
 		key, _ := api.Profile.FullKey(role)
@@ -204,9 +250,9 @@ func expectForeignIDRefused(api *API) Response {
 	op := api.Operation()
 	k := Naming(api, api.As(dataset.Main, op.ID), func(n spec.Named) string {
 		if n == op.Subject() {
-			return IDIn(api, dataset.Second, op, n.Kind)
+			return AnID(api, dataset.Second, op, n.Kind)
 		}
-		return IDIn(api, dataset.Main, op, n.Kind)
+		return AnID(api, dataset.Main, op, n.Kind)
 	})
 	k = k.MustBeRefused(spec.IsolationID)
 	response := api.Do(k)

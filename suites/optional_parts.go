@@ -60,7 +60,7 @@ func optionalParameters(api *API, role string, op spec.Operation) (parts []optio
 		case p.Key == "limit":
 			add(p.Key, "1", false)
 		case p.Key == profile.ParamStartingAfter:
-			if _, known := api.Profile.CursorParameter(op); !known {
+			if !api.Has(Cursor(op.ID)) {
 				continue
 			}
 			if page := pageWithCursor(api, op); page.Cursor() != "" {
@@ -92,11 +92,10 @@ func window(api *API, list spec.Operation) (part optionalPart, named bool) {
 	query := oracle.Window(list.ID, oracle.FarPast, oracle.FarFuture)
 	part.add = func(k Call) Call { return FilteredBy(api, k, query) }
 	for _, key := range slices.Sorted(maps.Keys(query)) {
-		name, known := api.Profile.Parameter(list.ID, key)
-		if !known {
+		if !api.Has(Parameter(list.ID, key)) {
 			return part, false
 		}
-		part.parameters = append(part.parameters, name)
+		part.parameters = append(part.parameters, api.Parameter(list.ID, key))
 	}
 	return part, true
 }

@@ -24,7 +24,7 @@ func pagination() {
 			It("accepts and honours limits from 1 to 100", Requires(spec.PageLimitAccepted, spec.PageLimitHonoured), limitsInRange)
 			It("serves a page without a limit", Requires(spec.PageLimitAbsent), limitAbsent)
 			It("refuses or clamps a limit out of range", Requires(spec.PageLimitOutOfRange), limitsOutOfRange)
-			It("shows the same rows, each once, in order, for every page size", Requires(walkRequirements(op)...), walksAgree)
+			It("shows the same rows, each once, in order, for every page size", Requires(walkRequirements(op)...), Needs(Cursor(op.ID)), walksAgree)
 		})
 	}
 }

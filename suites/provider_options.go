@@ -37,14 +37,14 @@ func providerOptions() {
 			expectWithheld(api, http.StatusUnauthorized, slices.Concat(WithoutHeader(k), withEmptyToken(k), WithUnknownKey(k), forms(k),
 				withRevoked(api, k, forms), withRevokedKeys(api, k))...)
 		})
-		It("shows provider options to no key without scopes", Requires(spec.OptionsScope), func(api *API) {
+		It("shows provider options to no key without scopes", Requires(spec.OptionsScope), Needs(keyWithOneOf("")), func(api *API) {
 			k := api.As(dataset.Main, spec.CreatePlacementTest)
-			expectWithheld(api, anyRefusal, k.WithKey(keysWithScopes(api, "")[0]))
+			expectWithheld(api, anyRefusal, k.WithKey(takeKeys(api, "")[0]))
 		})
-		It("shows provider options to no workspace without a paid plan", Requires(spec.OptionsBilling), func(api *API) {
+		It("shows provider options to no workspace without a paid plan", Requires(spec.OptionsBilling), Needs(KeyFor(dataset.Unpaid, spec.CreatePlacementTest)), func(api *API) {
 			expectWithheld(api, http.StatusPaymentRequired, api.As(dataset.Unpaid, spec.CreatePlacementTest))
 		})
-		It("shows provider options within the rate limit", Requires(spec.OptionsRate), OneAtATime("rate limit"), func(api *API) {
+		It("shows provider options within the rate limit", Requires(spec.OptionsRate), Needs(LimitedRequest(spec.CreatePlacementTest), KeyFor(dataset.Main, spec.CreatePlacementTest)), OneAtATime("rate limit"), func(api *API) {
 			NeedServed(api, Call{Operation: api.Operation()})
 			k := limitedRequest(api, spec.CreatePlacementTest)
 			if lists := drain(api, limitedRequest(api, anyList(api, spec.Probe()))); !lists.limited {
@@ -83,7 +83,7 @@ func expectWithheld(api *API, status int, calls ...Call) {
 
 // askOptions asks for the provider options with the credentials of the call.
 func askOptions(api *API, k Call) Response {
-	Need(api, api.Sandbox().Afford())
+	EndIf(api, api.Sandbox().Afford())
 	r := Response{Call: k, Exchange: api.SendUnspecified(api.Ctx, client.Request{Operation: k.Operation.ID, Method: http.MethodGet, Path: spec.OptionsPath,
 		Query: k.Query, Header: k.Header, Key: k.Key, Authorization: k.Authorization, NoRetry: k.NoRetry, Provoked: k.Provoked})}
 	if r.Err != nil || r.Truncated {

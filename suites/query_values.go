@@ -21,7 +21,7 @@ import (
 func queryValues() {
 	for _, op := range spec.QueryAccepted.Operations() {
 		Describe(op.ID, func() {
-			It("accepts every documented value of its parameters", Requires(spec.QueryAccepted), acceptsValues)
+			It("accepts every documented value of its parameters", Requires(spec.QueryAccepted), Needs(Cursor(op.ID)), acceptsValues)
 		})
 	}
 }
@@ -59,7 +59,7 @@ func acceptsValues(api *API) {
 
 // valueQueries returns the queries with the parameters that have names.
 func valueQueries(api *API, list spec.Operation) []valueQuery {
-	queries := documentedQueries(api.Profile, list.ID)
+	queries := documentedQueries(Named(api, list.ID), list.ID)
 	for _, f := range list.Filters { // no row has the id: a server may refuse it
 		if f.Kind == spec.Exclude && Named(api, list.ID)(f.Key) {
 			queries = append(queries, valueQuery{map[string]string{f.Key: api.FreshID()}, true})
@@ -70,11 +70,11 @@ func valueQueries(api *API, list spec.Operation) []valueQuery {
 
 // documentedQueries returns a query for each value that the document allows for a parameter
 // of the list which has a name.
-func documentedQueries(p *profile.Profile, list string) []valueQuery {
+func documentedQueries(named func(parameter string) bool, list string) []valueQuery {
 	var queries []valueQuery
 	for _, part := range variants.Query(list) {
 		parameter := profile.CustomaryKey(list, part.Name)
-		if _, named := p.Parameter(list, parameter); !named || parameter == profile.ParamStartingAfter {
+		if !named(parameter) || parameter == profile.ParamStartingAfter {
 			continue // limits and cursors have specs of their own
 		}
 		for _, v := range part.Valid {

@@ -10,8 +10,10 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
@@ -93,6 +95,42 @@ func resume(api *API) {
 	for _, change := range changes {
 		change.judge(api)
 	}
+}
+
+// limitedNeeds returns what resume needs, apart for each change.
+func limitedNeeds() []Need {
+	role := func(p *profile.Profile) string { key, _ := p.LimitedKey(); return key.Workspace }
+	by := func(needs func(role string) []Need) Need {
+		return All(func(p *profile.Profile) []Need { return needs(role(p)) })
+	}
+	needs := []Need{
+		LimitedKey.Of(spec.ListPlacementTests),
+		by(func(role string) []Need { return []Need{KeyFor(role, spec.ListPlacementTests)} }),
+		by(func(role string) []Need {
+			return []Need{RequestOf(role, spec.CreatePlacementTest), Implemented(spec.ListPlacementTests)}
+		}).On(spec.CreatePlacementTest),
+		by(func(role string) []Need {
+			return []Need{RequestOf(role, spec.CreatePlacementTest), Implemented(spec.GetPlacementTest), Operation(spec.DeletePlacementTest)}
+		}).On(spec.DeletePlacementTest),
+		by(func(role string) []Need {
+			if role == dataset.Main {
+				return []Need{RequestOf(role, spec.DeleteSubsequence)}
+			}
+			return []Need{List(role, spec.ListSubsequences), limitedExpendable(role), RequestOf(role, spec.DeleteSubsequence)}
+		}).On(spec.DeleteSubsequence),
+		by(func(role string) []Need {
+			return []Need{SubWorkspaces(role), RequestOf(role, spec.MoveAccounts)}
+		}).On(spec.MoveAccounts),
+	}
+	for _, op := range spec.RateResumes.Operations() {
+		needs = append(needs, Implemented(op.ID).On(op.ID))
+	}
+	return needs
+}
+
+// limitedExpendable is the need for a subsequence that the limited key may delete.
+func limitedExpendable(role string) Need {
+	return Input(sandbox.LacksSubsequence(role), func(p *profile.Profile) bool { return len(p.Workspaces[role].ExpendableSubsequences) > 0 })
 }
 
 // servesAnotherWorkspace reports whether a key of another workspace than that of the
@@ -228,7 +266,7 @@ func limitedSubsequence(api *API, _ bool) Call {
 			return limitedCall(api, spec.DeleteSubsequence).WithID(id)
 		}
 	}
-	api.NotAssessed("the entry workspaces.%s.expendable_subsequences (one that still exists)", role)
+	api.NotAssessed("%s", sandbox.LacksSubsequence(role))
 	panic("unreachable")
 }
 
@@ -239,7 +277,7 @@ func limitedMove(api *API, served bool) Call {
 	if role == dataset.Admin || api.Workspace(role).ID == api.Workspace(dataset.Admin).ID {
 		api.NotAssessed("a key for rate_limit of another workspace than %q, whose accounts other checks move", dataset.Admin)
 	}
-	source, destination := SubWorkspaces(api, role)
+	source, destination := TwoWorkspaces(api, role)
 	k := limitedCall(api, spec.MoveAccounts)
 	away, back := k.WithBody(Move(source, destination, source.Accounts[0])), k.WithBody(Move(destination, source, source.Accounts[0]))
 	if !served {

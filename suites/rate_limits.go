@@ -25,12 +25,12 @@ import (
 func rateLimits() {
 	for _, op := range spec.Rate429.Operations() {
 		Describe(op.ID, func() {
-			It("answers 429 beyond the rate limit", Requires(spec.Rate429), Requires(spec.ErrorBody(http.StatusTooManyRequests)...), OneAtATime("rate limit"), exceedTheLimit)
+			It("answers 429 beyond the rate limit", Requires(spec.Rate429), Requires(spec.ErrorBody(http.StatusTooManyRequests)...), Needs(LimitedRequest(op.ID)), OneAtATime("rate limit"), exceedTheLimit)
 		})
 	}
 	Describe(spec.ListPlacementTests, func() {
 		It("serves again once the limit's period has passed", Requires(spec.RateResumes), AlsoOn(otherOperations(spec.RateResumes, spec.ListPlacementTests)...),
-			AlsoJudges(spec.RateNoEffect), OneAtATime("rate limit"), AroundTheOthers(), Expends(spec.ListPlacementTests, 1), resume)
+			AlsoJudges(spec.RateNoEffect), Needs(limitedNeeds()...), OneAtATime("rate limit"), AroundTheOthers(), Expends(spec.ListPlacementTests, 1), resume)
 	})
 }
 
@@ -47,19 +47,12 @@ func otherOperations(id spec.ID, but string) []string {
 
 // limited returns the key that may be driven to its limit, and its role.
 func limited(api *API) (role string, key client.Key) {
-	if api.Profile.RateLimit == nil {
-		api.NotAssessed("the entry rate_limit (a key that may be driven to its limit, and a budget of requests)")
-	}
-	for _, k := range api.Profile.Keys {
-		if k.Name == api.Profile.RateLimit.Key {
-			Lock(api)
-			create := Call{Operation: spec.MustOperation(spec.CreatePlacementTest), Key: k.ForClient()}
-			Need(api, api.Sandbox().LookBefore(api.Ctx, Change(api, create))) // later the list would have to wait for the limit
-			return k.Workspace, k.ForClient()
-		}
-	}
-	api.NotAssessed("the key %q under keys, which rate_limit names", api.Profile.RateLimit.Key)
-	panic("unreachable")
+	api.Take(LimitedKey)
+	k, _ := api.Profile.LimitedKey()
+	Lock(api)
+	create := Call{Operation: spec.MustOperation(spec.CreatePlacementTest), Key: k.ForClient()}
+	EndIf(api, api.Sandbox().LookBefore(api.Ctx, Change(api, create))) // later the list would have to wait for the limit
+	return k.Workspace, k.ForClient()
 }
 
 // limitedRequest returns a valid call for the limited key that does not wait for

@@ -17,13 +17,13 @@ func resources() {
 		Describe(op.ID, func() {
 			switch {
 			case op.Answer == spec.Page:
-				documentedShape(readEachWay)
+				documentedShape(readEachWay, Cursor(op.ID).Optional())
 			case op.Answer == spec.Array:
 				documentedShape(readInEachWorkspace)
 				It("shows each row once", Requires(spec.ListRowsOnce), showsEachRowOnce)
 			case spec.Has(spec.StateGetList.On(op.ID)) && op.ID != spec.GetPlacementTest:
 				documentedShape(getEachRow)
-				It("shows a row as the list does", Requires(spec.StateGetList), getLikeList)
+				It("shows a row as the list does", Requires(spec.StateGetList), Needs(HarmlessRequest(op.ID)), getLikeList)
 			}
 		})
 	}
@@ -35,7 +35,7 @@ func readInEachWorkspace(api *API) {
 	for range 3 {
 		api.Do(api.Request())
 	}
-	for _, role := range rolesThatRead(api) {
+	for _, role := range readingRoles(api) {
 		api.Do(api.As(role, api.Operation().ID))
 	}
 }

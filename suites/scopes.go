@@ -2,6 +2,7 @@ package suites
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 
@@ -23,14 +25,14 @@ func scopes() {
 			for i, requirement := range alternatives {
 				scope := op.Scope.Alternatives()[i]
 				if spec.Has(spec.ScopeEffect.On(op.ID)) {
-					It("does what a key with the scope "+scope+" asks for", Requires(requirement, spec.ScopeEffect), Expends(spec.DeleteSubsequence, 1), func(api *API) {
+					It("does what a key with the scope "+scope+" asks for", Requires(requirement, spec.ScopeEffect), Needs(ScopedKey(scope), effectShown(op).For(spec.ScopeEffect)), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 						expectEffect(api, acceptScope(api, requirement, scope))
 						if requirement == spec.ScopeExact {
 							expectPartsServed(api, scope)
 						}
 					})
 				} else {
-					It("accepts a key with the scope "+scope, Requires(requirement), func(api *API) {
+					It("accepts a key with the scope "+scope, Requires(requirement), Needs(ScopedKey(scope)), func(api *API) {
 						acceptScope(api, requirement, scope)
 						if requirement == spec.ScopeExact {
 							expectPartsServed(api, scope)
@@ -38,25 +40,25 @@ func scopes() {
 					})
 				}
 			}
-			It("refuses a key without scopes", Requires(spec.ScopeNone), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-				keys := keysWithScopes(api, "")
+			It("refuses a key without scopes", Requires(spec.ScopeNone), Needs(keyWithOneOf("")), Expends(spec.DeleteSubsequence, 1), func(api *API) {
+				keys := takeKeys(api, "")
 				if looksUnknown(api, keys[0]) {
 					api.NotAssessed("a key without scopes that the target distinguishes from a key that was never issued (it answers %q like one)", keys[0].Name)
 				}
 				expectRefusals(api, keys, withEachPart)
 			})
-			It("refuses a key for another resource", Requires(spec.ScopeWrongResource), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-				expectRefusals(api, keysWithScopes(api, scopesOfOtherResources(op)...), withAllParts)
+			It("refuses a key for another resource", Requires(spec.ScopeWrongResource), Needs(keyWithOneOf(scopesOfOtherResources(op)...)), Expends(spec.DeleteSubsequence, 1), func(api *API) {
+				expectRefusals(api, takeKeys(api, scopesOfOtherResources(op)...), withAllParts)
 			})
-			It("refuses a key for another action", Requires(spec.ScopeWrongAction), Expends(spec.DeleteSubsequence, 1), func(api *API) {
-				expectRefusals(api, keysWithScopes(api, scopesOfOtherActions(op)...), withAllParts)
+			It("refuses a key for another action", Requires(spec.ScopeWrongAction), Needs(keyWithOneOf(scopesOfOtherActions(op)...)), Expends(spec.DeleteSubsequence, 1), func(api *API) {
+				expectRefusals(api, takeKeys(api, scopesOfOtherActions(op)...), withAllParts)
 			})
-			It("accepts a key with several scopes", Requires(spec.ScopeSeveral), Expends(spec.DeleteSubsequence, 1), func(api *API) {
+			It("accepts a key with several scopes", Requires(spec.ScopeSeveral), Needs(keyWithSeveral(op, true)), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				for _, key := range keysWithSeveral(api, true) {
 					api.Do(api.Request().WithKey(key).Breaking(spec.ScopeSeveral))
 				}
 			})
-			It("refuses a key with several other scopes", Requires(spec.ScopeSeveralOnly), Expends(spec.DeleteSubsequence, 1), func(api *API) {
+			It("refuses a key with several other scopes", Requires(spec.ScopeSeveralOnly), Needs(keyWithSeveral(op, false)), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				expectRefusals(api, keysWithSeveral(api, false), withAllParts)
 			})
 		})
@@ -70,49 +72,63 @@ func acceptScope(api *API, breaks spec.ID, scope string) Response {
 
 // keyWithScope returns a key of the main workspace with that scope alone.
 func keyWithScope(api *API, scope string) client.Key {
-	key, ok := api.Profile.ScopedKey(dataset.Main, scope)
-	if !ok {
-		api.NotAssessed("a key of the workspace %q whose only scope is %q", dataset.Main, scope)
-	}
+	api.Take(ScopedKey(scope))
+	key, _ := api.Profile.ScopedKey(dataset.Main, scope)
 	return key.ForClient()
 }
 
 // keysWithScopes returns a key for each of the scopes that the profile has one
 // for. The scope "" stands for a key without scopes.
-func keysWithScopes(api *API, scopes ...string) []client.Key {
+func keysWithScopes(p *profile.Profile, scopes ...string) []client.Key {
 	var keys []client.Key
 	for _, scope := range scopes {
-		if key, ok := api.Profile.ScopedKey(dataset.Main, scope); ok {
+		if key, ok := p.ScopedKey(dataset.Main, scope); ok {
 			keys = append(keys, key.ForClient())
 		}
 	}
-	switch {
-	case len(keys) > 0:
-	case slices.Contains(scopes, ""):
-		api.NotAssessed("a key of the workspace %q without any scope", dataset.Main)
-	default:
-		api.NotAssessed("a key of the workspace %q whose only scope is one of %s", dataset.Main, strings.Join(scopes, ", "))
-	}
 	return keys
+}
+
+// keyWithOneOf is the need for a key with one of the scopes alone.
+func keyWithOneOf(scopes ...string) Need {
+	words := fmt.Sprintf("a key of the workspace %q whose only scope is one of %s", dataset.Main, strings.Join(scopes, ", "))
+	if slices.Contains(scopes, "") {
+		words = fmt.Sprintf("a key of the workspace %q without any scope", dataset.Main)
+	}
+	return Input(words, func(p *profile.Profile) bool { return len(keysWithScopes(p, scopes...)) > 0 })
+}
+
+// takeKeys is keysWithScopes for a spec that needs one.
+func takeKeys(api *API, scopes ...string) []client.Key {
+	api.Take(keyWithOneOf(scopes...))
+	return keysWithScopes(api.Profile, scopes...)
+}
+
+// keyWithSeveral is the need for a key with several scopes, of which one or none is enough.
+func keyWithSeveral(op spec.Operation, enough bool) Need {
+	which := "one of which is"
+	if !enough {
+		which = "none of which is"
+	}
+	return Input(fmt.Sprintf("a key of the workspace %q with several scopes, %s among %s", dataset.Main, which, strings.Join(op.Scope.Alternatives(), ", ")),
+		func(p *profile.Profile) bool { return len(severalKeys(p, op, enough)) > 0 })
+}
+
+// severalKeys returns keys with several scopes, of which one or none is enough.
+func severalKeys(p *profile.Profile, op spec.Operation, enough bool) []profile.Key {
+	return p.SeveralKeys(dataset.Main, func(scopes []string) bool {
+		return enough == slices.ContainsFunc(op.Scope.Alternatives(), func(scope string) bool { return slices.Contains(scopes, scope) })
+	})
 }
 
 // keysWithSeveral returns keys with several scopes, of which one or none is enough.
 func keysWithSeveral(api *API, enough bool) []client.Key {
 	const most = 4 // a profile may list many
-	alternatives := api.Operation().Scope.Alternatives()
-	several := api.Profile.SeveralKeys(dataset.Main, func(scopes []string) bool {
-		return enough == slices.ContainsFunc(alternatives, func(scope string) bool { return slices.Contains(scopes, scope) })
-	})
+	api.Take(keyWithSeveral(api.Operation(), enough))
+	several := severalKeys(api.Profile, api.Operation(), enough)
 	var keys []client.Key
 	for _, key := range several[:min(len(several), most)] {
 		keys = append(keys, key.ForClient())
-	}
-	if len(keys) == 0 {
-		which := "one of which is"
-		if !enough {
-			which = "none of which is"
-		}
-		api.NotAssessed("a key of the workspace %q with several scopes, %s among %s", dataset.Main, which, strings.Join(alternatives, ", "))
 	}
 	return keys
 }
@@ -122,7 +138,7 @@ func keysWithSeveral(api *API, enough bool) []client.Key {
 func looksUnknown(api *API, key client.Key) bool {
 	request := api.HarmlessRequest()
 	if api.Operation().ID == spec.CreatePlacementTest {
-		request = EmptyRequest(api)
+		request = BareRequest(api)
 	}
 	ours := api.Do(request.WithKey(key).MustBeRefused(spec.ScopeNone))
 	if ours.Status != http.StatusUnauthorized {

@@ -16,7 +16,7 @@ import (
 func served() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
-			It("is implemented", Rules(spec.Served), func(api *API) {
+			It("is implemented", Rules(spec.Served), Needs(HarmlessRequest(op.ID)), func(api *API) {
 				pair := spec.Served.On(op.ID)
 				switch s := Service(api, op.ID); {
 				case s.Crash != "":

@@ -21,8 +21,8 @@ import (
 // documentedShape adds the spec of the operation that fails if any response of
 // the run, to whichever spec, does not match the documented shape. The body makes
 // the operation show all that it can.
-func documentedShape(showAll func(*API)) {
-	It("answers in the documented shape", Offset(1), RulesOfTheOperation{}, Expends(spec.DeleteSubsequence, sandbox.Richest), func(api *API) {
+func documentedShape(showAll func(*API), needs ...Need) {
+	It("answers in the documented shape", Offset(1), RulesOfTheOperation{}, Needs(needs...), Expends(spec.DeleteSubsequence, sandbox.Richest), func(api *API) {
 		showAll(api)
 		for _, p := range api.Spec.Pairs {
 			if strings.HasPrefix(p.Requirement, "SHAPE-") {

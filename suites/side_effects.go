@@ -7,7 +7,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
@@ -18,7 +17,7 @@ import (
 // out: one that does not come back would be missing where their moves are judged.
 func sideEffects() {
 	Describe(spec.CreatePlacementTest, func() {
-		It("removes no row of another list, nor do other changes", Requires(spec.StateCreateDistinct), Expends(spec.CreatePlacementTest, 1),
+		It("removes no row of another list, nor do other changes", Requires(spec.StateCreateDistinct), OthersAssess{}, Expends(spec.CreatePlacementTest, 1),
 			AlsoJudges(spec.StateDeleteOthers), AlsoJudges(spec.LeadMoveSubsequence), AlsoJudges(spec.VariablesCampaign), removesNoOtherRow)
 	})
 }
@@ -30,7 +29,7 @@ func removesNoOtherRow(api *API) {
 	before := lookAt(api, lists)
 	changed := map[string]bool{}
 	for _, p := range api.Spec.Pairs {
-		if api.Judges(p) && !api.Profile.Stateless { // its lists are examples
+		if api.Judges(p) && !api.Profile.Stateless && api.Has(RequestOf(dataset.Main, p.Operation)) { // its lists are examples
 			Survive(api, func() {
 				api.Do(api.RequestAs(dataset.Main, p.Operation))
 				changed[p.Operation] = true
@@ -60,8 +59,7 @@ func removesNoOtherRow(api *API) {
 // readableLists returns the lists of the main workspace that can be read whole.
 func readableLists(api *API) (lists []Call) {
 	for _, op := range spec.Operations() {
-		_, named := api.Profile.Parameter(op.ID, profile.ParamStartingAfter)
-		if (op.Answer == spec.Page && named || op.Answer == spec.Array) && api.Serves(op.ID) && api.TooLong[op.ID] == "" {
+		if op.Answer != spec.One && api.Has(Cursor(op.ID)) && api.Serves(op.ID) && api.TooLong[op.ID] == "" {
 			lists = append(lists, api.As(dataset.Main, op.ID))
 		}
 	}

@@ -19,7 +19,7 @@ import (
 func statuses() {
 	for _, op := range spec.StatusAllowed.Operations() {
 		Describe(op.ID, func() {
-			It("serves or refuses an unusual query", Rules(spec.StatusAllowed), func(api *API) {
+			It("serves or refuses an unusual query", Rules(spec.StatusAllowed), Needs(HarmlessRequest(op.ID)), func(api *API) {
 				r := api.Do(api.HarmlessRequest().WithQuery("conformance_unknown", "1").MayBeRefused())
 				if op.Answer == spec.Page {
 					api.Observe(spec.OpenPointUnknownQuery, "%d", r.Status)

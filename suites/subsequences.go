@@ -15,7 +15,7 @@ import (
 // subsequences judges listing and deleting campaign subsequences.
 func subsequences() {
 	Describe(spec.ListSubsequences, func() {
-		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), Expends(spec.ListSubsequences, 2), func(api *API) {
+		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), Needs(RequestOf(dataset.Main, spec.DeleteSubsequence), Expendable(2)), Expends(spec.ListSubsequences, 2), func(api *API) {
 			walkWhile(api, "", func() changing { return removeSubsequence(api) })
 		})
 	})
@@ -31,7 +31,7 @@ func subsequences() {
 	})
 
 	Describe(spec.MoveLead, func() {
-		It("does not move a lead to a deleted subsequence", Requires(spec.StateDeleteMove), Expends(spec.MoveLead, 1), func(api *API) {
+		It("does not move a lead to a deleted subsequence", Requires(spec.StateDeleteMove), Needs(RequestOf(dataset.Main, spec.DeleteSubsequence)), Expends(spec.MoveLead, 1), func(api *API) {
 			moving := api.Request()
 			remove := api.RequestAs(dataset.Main, spec.DeleteSubsequence)
 			api.Do(remove)

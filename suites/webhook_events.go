@@ -25,7 +25,7 @@ func webhookEvents() {
 	Describe(spec.ListWebhookEvents, func() {
 		It("keeps the attempts of a delivery consistent", Requires(spec.EventGroupCount, spec.EventRetryTrue, spec.EventRetryFalse), func(api *API) {
 			for _, role := range []string{dataset.Main, dataset.Second} {
-				if _, ok := api.Profile.FullKey(role); !ok && role != dataset.Main {
+				if role != dataset.Main && !api.Has(FullKey(role)) {
 					continue
 				}
 				list := api.As(role, spec.ListWebhookEvents)

@@ -22,7 +22,7 @@ import (
 // workspaceMembers judges listing the members of a workspace.
 func workspaceMembers() {
 	Describe(spec.ListMembers, func() {
-		It("finds a member by the name", Requires(spec.FilterSearchMemberMissing), findsByName)
+		It("finds a member by the name", Requires(spec.FilterSearchMemberMissing), Needs(Parameter(spec.ListMembers, profile.ParamSearch)), findsByName)
 	})
 }
 

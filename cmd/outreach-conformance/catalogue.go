@@ -23,7 +23,8 @@ func newRequirements() *cobra.Command {
 		Short: "List the catalogue and its coverage",
 		Long: `requirements lists every requirement with its level, its number of operations and
 on how many of these a spec checks it. With --open-points it lists what the
-specification leaves open, which is never judged.
+specification leaves open, which is never judged. With --target-profile it says which
+input of the profile a check lacks. It sends nothing.
 
 Each entry begins with its id at the start of a line.`,
 		Args: cobra.NoArgs,
@@ -31,16 +32,28 @@ Each entry begins with its id at the start of a line.`,
 			if openPoints {
 				return console.OpenPoints(cmd.OutOrStdout())
 			}
-			selected, err := f.selection().Pairs()
+			selection, lacks := f.selection(), map[spec.Pair]string(nil)
+			if f.targetProfile != "" {
+				p, err := f.source().OpenProfile()
+				if err != nil {
+					return exitError{exitUsage, err}
+				}
+				selection = selection.For(p)
+				if lacks, err = selection.Lacks(p); err != nil {
+					return exitError{selectionCode(err), err}
+				}
+			}
+			selected, err := selection.Pairs()
 			if err != nil {
 				return exitError{selectionCode(err), err}
 			}
-			return console.Requirements(cmd.OutOrStdout(), selected, suites.Tree.Judges(), len(suites.Tree.Specs()))
+			return console.Requirements(cmd.OutOrStdout(), selected, suites.Tree.Judges(), len(suites.Tree.Specs()), lacks)
 		},
 	}
 	flags := cmd.Flags()
 	group(flags, "Selection", func() {
 		f.registerSelection(flags, nil)
+		flags.StringVar(&f.targetProfile, "target-profile", "", "say which inputs this description of a target lacks: embedded, mock, a YAML file, or - for the standard input")
 		flags.BoolVar(&openPoints, "open-points", false, "list what the specification leaves open instead")
 	})
 	return cmd

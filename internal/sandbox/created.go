@@ -105,7 +105,7 @@ func (s *Sandbox) workspaceOf(key client.Key) *workspace {
 // LookBefore finds out which tests exist before the change creates one. Permit does
 // so too, but a spec may have to wait longer then.
 func (s *Sandbox) LookBefore(ctx context.Context, c Change) error {
-	if c.Operation.ID != spec.CreatePlacementTest || s.Profile.Stateless || s.writable(c) != nil {
+	if c.Operation.ID != spec.CreatePlacementTest || s.Profile.Stateless || s.Allows(c) != nil {
 		return nil
 	}
 	return s.workspaceOf(c.Key).LookBefore(ctx, s.spend)

@@ -154,7 +154,7 @@ func (s *Sandbox) Permit(ctx context.Context, c Change) error {
 			return err
 		}
 	}
-	if err := s.writable(c); err != nil {
+	if err := s.Allows(c); err != nil {
 		return err
 	}
 	if c.Operation.ID == spec.CreatePlacementTest {
@@ -189,8 +189,8 @@ func (s *Sandbox) spend() error {
 	return nil
 }
 
-// writable checks the change against the profile's writes.
-func (s *Sandbox) writable(c Change) error {
+// Allows checks the change against the profile's writes.
+func (s *Sandbox) Allows(c Change) error {
 	if !c.Operation.Unsafe() {
 		return nil
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -54,7 +55,13 @@ func (s *Sandbox) TakeSubsequence(ctx context.Context, share Share, list func() 
 			return id, nil
 		}
 	}
-	return "", denied("the entry workspaces.%s.expendable_subsequences (one that still exists)", dataset.Main)
+	return "", denied("%s", LacksSubsequence(dataset.Main))
+}
+
+// LacksSubsequence names the input that is missing if the role's workspace has no subsequence to
+// take.
+func LacksSubsequence(role string) string {
+	return fmt.Sprintf("the entry workspaces.%s.expendable_subsequences (one that still exists)", role)
 }
 
 // GiveBack returns subsequences that were not deleted.

@@ -3,6 +3,8 @@ package console
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/spec"
@@ -13,15 +15,16 @@ const catalogueWidth = 72
 
 // Requirements lists the requirements of the selected pairs, with the number of
 // their operations that specs judge. specsOf names the specs of each pair, and
-// specs is the number of all specs.
-func Requirements(w io.Writer, selected []spec.Pair, specsOf map[spec.Pair][]string, specs int) error {
+// specs is the number of all specs. lacks says what a target profile lacks for pairs that no
+// spec judges with it.
+func Requirements(w io.Writer, selected []spec.Pair, specsOf map[spec.Pair][]string, specs int, lacks map[spec.Pair]string) error {
 	bound, judged := map[string]int{}, map[string]int{}
 	operations := map[string]bool{}
 	total := 0
 	for _, p := range selected {
 		bound[p.Requirement]++
 		operations[p.Operation] = true
-		if len(specsOf[p]) > 0 {
+		if len(specsOf[p]) > 0 && lacks[p] == "" {
 			judged[p.Requirement]++
 			total++
 		}
@@ -31,12 +34,31 @@ func Requirements(w io.Writer, selected []spec.Pair, specsOf map[spec.Pair][]str
 	for _, r := range spec.Requirements() {
 		if bound[r.ID] > 0 {
 			fmt.Fprintf(&b, "%s  %s  %s  %s  %d/%d\n%s", r.ID, r.Level, r.Group, r.Profile, judged[r.ID], bound[r.ID], below(r.Statement))
+			b.WriteString(lackedBy(r, selected, lacks))
 		}
 	}
 	fmt.Fprintf(&b, "\n%d requirements on %d operations: %d requirement × operation pairs, %d judged by %d specs\n",
 		len(bound), len(operations), len(selected), total, specs)
+	if len(lacks) > 0 {
+		fmt.Fprintf(&b, "%d pairs are not assessed for lack of an input of the target profile\n", len(lacks))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// lackedBy says which inputs the operations of a requirement lack.
+func lackedBy(r spec.Requirement, selected []spec.Pair, lacks map[spec.Pair]string) string {
+	by := map[string][]string{}
+	for _, p := range selected {
+		if input := lacks[p]; input != "" && p.Requirement == r.ID {
+			by[input] = append(by[input], p.Operation)
+		}
+	}
+	text := ""
+	for _, input := range slices.Sorted(maps.Keys(by)) {
+		text += below(fmt.Sprintf("Not assessed without %s: %s", input, strings.Join(by[input], ", ")))
+	}
+	return text
 }
 
 // OpenPoints lists what the specification leaves open.

@@ -41,7 +41,8 @@ type API struct {
 	kept     *keeper       // what it keeps of responses
 
 	mu       sync.Mutex
-	Failures []Failure // violations of the declared requirements, and trouble
+	took     map[string]bool // needs that the spec took, by name; true for those that it can do without
+	Failures []Failure       // violations of the declared requirements, and trouble
 	undo     []sandbox.Undo
 	changes  []client.Step      // what it asked the target to change, in order
 	reported func(Failure)      // receives each failure at once; may be nil
@@ -114,12 +115,12 @@ func (api *API) send(calls []Call) []Response {
 		NeedServed(api, k)
 		api.needShort(k)
 		api.needNamed(k)
-		Need(api, api.Sandbox().Permit(api.Ctx, Change(api, k)))
+		EndIf(api, api.Sandbox().Permit(api.Ctx, Change(api, k)))
 	}
 	for i, k := range calls {
 		var err error
 		begun[i], err = api.Sandbox().Before(Change(api, k))
-		Need(api, err)
+		EndIf(api, err)
 		requests[i] = k.request()
 	}
 	responses := make([]Response, len(calls))
@@ -292,9 +293,6 @@ func Violated(api *API, p spec.Pair, f Finding, location string) {
 	v := reports.Violation{Spec: api.Spec.Name(), Location: location, Pointer: f.Pointer, Expected: f.Expected, Actual: f.Actual}
 	var formatted reports.Violation
 	shown := api.Evidence.ViolatedAs(p, v, func(v reports.Violation) reports.Violation {
-		if api.OutcomesOnly {
-			return v
-		}
 		v.Pointer = redact.Process.Text(v.Pointer) // the target chooses the names of some members
 		v.Expected, v.Actual = redact.Process.Text(v.Expected), redact.Process.Text(v.Actual)
 		f.Response.complete(&v, p, api.made)

@@ -168,8 +168,8 @@ func (k Call) certain(status int) bool {
 // Breaking names the requirement that a response with any other status breaks.
 func (k Call) Breaking(id spec.ID) Call { k.Breaks, k.breaksOn = id, ""; return k }
 
-// RequestOf returns the request that the call sends.
-func RequestOf(k Call) client.Request { return k.request() }
+// Sent returns the request that the call sends.
+func Sent(k Call) client.Request { return k.request() }
 
 func (k Call) request() client.Request {
 	return client.Request{

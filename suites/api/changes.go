@@ -29,15 +29,23 @@ func Change(api *API, k Call) sandbox.Change {
 		Deletes: api.Spec.Operation == spec.DeletePlacementTest}
 }
 
-// Need ends the spec if the sandbox returned an error.
-func Need(api *API, err error) {
-	var denied *sandbox.Denied
-	switch {
-	case errors.As(err, &denied):
-		api.NotAssessed("%s", denied.Input)
-	case err != nil:
+// EndIf ends the spec if the sandbox returned an error.
+func EndIf(api *API, err error) {
+	if lacks := deniedInput(err); lacks != "" {
+		api.NotAssessed("%s", lacks)
+	}
+	if err != nil {
 		Stop(api, Response{Exchange: client.Exchange{Err: err}})
 	}
+}
+
+// deniedInput returns the input that is missing for a change that the run may not make; "" for
+// another error, and for none.
+func deniedInput(err error) string {
+	if denied := (*sandbox.Denied)(nil); errors.As(err, &denied) {
+		return denied.Input
+	}
+	return ""
 }
 
 // after registers the rollback of what the response changed.
@@ -90,10 +98,11 @@ func (api *API) made(id string) bool {
 // ExpendableSubsequence returns a subsequence that the profile lets the run
 // delete and that still exists, or ends the spec.
 func ExpendableSubsequence(api *API) string {
+	api.taken(Expendable(1), false) // the sandbox knows which are left
 	id, err := api.Sandbox().TakeSubsequence(api.Ctx, api.share(api.Spec), func() ([]paging.Row, error) {
 		return api.Read(api.As(dataset.Main, spec.ListSubsequences)).Rows(), nil
 	})
-	Need(api, err)
+	EndIf(api, err)
 	return id
 }
 
@@ -107,7 +116,7 @@ func Neighbours(api *API, id string) []string {
 
 // Lock makes sure that no other run uses the rows that only one run can use, or
 // ends the spec.
-func Lock(api *API) { Need(api, api.Sandbox().Lock(api.Ctx)) }
+func Lock(api *API) { EndIf(api, api.Sandbox().Lock(api.Ctx)) }
 
 // Alone runs the function while the run changes nothing else: a row that another change
 // removes must not count. Requests that change something wait for its end.

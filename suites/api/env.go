@@ -33,10 +33,6 @@ type Env struct {
 	// Selected reports whether the run judges the pair; nil means all.
 	Selected func(spec.Pair) bool
 
-	// OutcomesOnly leaves the exchange out of violations and does not redact them. It saves
-	// time if nothing reads them; they must not be shown.
-	OutcomesOnly bool
-
 	// Run is the id of the run; empty for a random one.
 	Run string
 	// Journal records what is changed on the target; nil for no record.

@@ -28,6 +28,7 @@ type Result struct {
 	Steps    []string // that the body named (API.By), if it ran before its node
 	Looked   bool     // it looked for what other specs put to the test as a whole
 	Took     time.Duration
+	needs    map[string]bool // API.took
 }
 
 // Execute runs the body of the spec and returns what it found out, after the
@@ -54,7 +55,7 @@ func (s Spec) Execute(ctx, halt context.Context, env *Env, with Execution) Resul
 	api.judgeAll()
 	api.restore()
 	api.kept.release()
-	return Result{api.Evidence, api.Failures, api.steps, api.Looked, time.Since(began)}
+	return Result{api.Evidence, api.Failures, api.steps, api.Looked, time.Since(began), api.took}
 }
 
 // specContext is the context of a body, which Ginkgo's own functions take as that of a node.
@@ -109,7 +110,7 @@ func (api *API) Cleanup(f func(ctx context.Context)) {
 
 // newAPI returns what the body of the spec works with.
 func newAPI(ctx context.Context, env *Env, s Spec, seed uint64) *API {
-	return &API{Env: env, Ctx: ctx, Spec: s, Evidence: judge.NewEvidenceBeside(env.examples),
+	return &API{Env: env, Ctx: ctx, Spec: s, took: map[string]bool{}, Evidence: judge.NewEvidenceBeside(env.examples),
 		kept: &keeper{of: env.memory}, Rng: rand.New(rand.NewPCG(env.Seed, seed))}
 }
 

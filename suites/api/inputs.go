@@ -1,8 +1,6 @@
 package api
 
 import (
-	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,37 +20,19 @@ import (
 
 // Key returns the key of the role that may do everything.
 func Key(api *API, role string) client.Key {
-	key, ok := api.Profile.FullKey(role)
-	if !ok {
-		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
-	}
+	api.Take(FullKey(role))
+	key, _ := api.Profile.FullKey(role)
 	return key.ForClient()
 }
 
 // Workspace returns what the profile says of the role's workspace.
 func (api *API) Workspace(role string) profile.Workspace { return api.Profile.Workspaces[role] }
 
-// first returns the first of the values of an entry of the role's workspace, or ends the
-// spec.
-func (api *API) first(values []string, role, entry, what string) string {
-	if len(values) == 0 {
-		api.NotAssessed("%s", lackedEntry(role, entry, what))
-	}
-	return values[0]
-}
-
-// lackedEntry names an entry that the profile lacks, and what it holds.
-func lackedEntry(role, entry, what string) string {
-	return fmt.Sprintf("the entry workspaces.%s.%s (%s)", role, entry, what)
-}
-
 // Parameter returns the name of a query parameter that the specification does
 // not show, or ends the spec.
 func (api *API) Parameter(operation, meaning string) string {
-	name, ok := api.Profile.Parameter(operation, meaning)
-	if !ok {
-		api.NotAssessed("the entry parameters.%s.%s", operation, meaning)
-	}
+	api.Take(Parameter(operation, meaning))
+	name, _ := api.Profile.Parameter(operation, meaning)
 	return name
 }
 
@@ -63,13 +43,11 @@ func (api *API) Operation() spec.Operation { return spec.MustOperation(api.Spec.
 // that, it is valid.
 func (api *API) As(role, operation string) Call {
 	op := spec.MustOperation(operation)
-	key, ok := api.Profile.KeyFor(role, op)
-	if !ok {
-		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
-	}
+	api.Take(KeyFor(role, operation))
+	key, _ := api.Profile.KeyFor(role, op)
 	k := Call{Operation: op, Key: key.ForClient(), owner: api.Owner(role), Allowed: client.Only(http.StatusOK)}
 	// The rows of the limited workspace are not looked at before its limit is exceeded.
-	k.anyOwner = role == dataset.Limited || api.Attempt(func() { NeedOwner(api, role) }) != ""
+	k.anyOwner = role == dataset.Limited || k.owner == "" || api.Attempt(func() { api.ownerSeen(role) }) != ""
 	return k
 }
 
@@ -84,7 +62,7 @@ func (api *API) RequestAs(role, operation string) Call {
 	k := api.As(role, operation)
 	switch {
 	case operation == spec.MoveAccounts:
-		source, destination := SubWorkspaces(api, role)
+		source, destination := TwoWorkspaces(api, role)
 		return k.WithBody(Move(source, destination, source.Accounts[0]))
 	case operation == spec.CreatePlacementTest:
 		return k.WithBody(fixtures.PlacementTest(api.Rng, api.Word())).WithField("email_subject", "Placement check "+api.Word())
@@ -100,7 +78,7 @@ func (api *API) RequestAs(role, operation string) Call {
 		case n.Kind == profile.Expendable && role == dataset.Main:
 			return ExpendableSubsequence(api)
 		}
-		return IDIn(api, role, k.Operation, n.Kind)
+		return AnID(api, role, k.Operation, n.Kind)
 	})
 }
 
@@ -119,14 +97,15 @@ func Naming(api *API, k Call, id func(spec.Named) string) Call {
 	return k
 }
 
-// IDIn returns an id of the kind in the role's workspace: from the profile, or else from
+// AnID returns an id of the kind in the role's workspace: from the profile, or else from
 // the list that shows what the operation is about.
-func IDIn(api *API, role string, op spec.Operation, kind string) string {
-	ids, entry, what := api.Workspace(role).Named(kind)
+func AnID(api *API, role string, op spec.Operation, kind string) string {
+	ids, entry, _ := api.Workspace(role).Named(kind)
 	if list, ok := op.List(); entry == "" && ok {
 		return api.listedIn(role, list)
 	}
-	return api.first(ids, role, entry, what)
+	api.Take(listedID(role, kind))
+	return ids[0]
 }
 
 // listedIn returns the id of a row that the role's list shows. It asks once a run.
@@ -172,31 +151,17 @@ func HarmlessRequestAs(api *API, role, operation string) Call {
 // notFound declares that the call names a resource that does not exist.
 func notFound(k Call) Call { return k.MustGet(http.StatusNotFound, spec.NotFound) }
 
-// SubWorkspaces returns two workspaces of the role's admin workspace, the first
+// TwoWorkspaces returns two workspaces of the role's admin workspace, the first
 // with accounts.
-func SubWorkspaces(api *API, role string) (source, destination profile.Workspace) {
-	var subs []profile.Workspace
-	for _, name := range slices.Sorted(maps.Keys(api.Profile.Workspaces)) {
-		w := api.Profile.Workspaces[name]
-		if w.Admin != "" && (w.Admin == role || w.Admin == api.Owner(role)) {
-			subs = append(subs, w)
-		}
-	}
+func TwoWorkspaces(api *API, role string) (source, destination profile.Workspace) {
+	source, destination, lacks := subWorkspaces(api.Profile, role)
 	for _, id := range api.IDs {
-		if len(subs) < 2 && id.Entry == "admin" && api.sight(id, false) == lookup.Gone {
+		if lacks != "" && id.Entry == "admin" && api.sight(id, false) == lookup.Gone {
 			Lacks(api, id)
 		}
 	}
-	if len(subs) < 2 {
-		api.NotAssessed("two entries under workspaces whose admin is %q", role)
-	}
-	for i, sub := range subs {
-		if len(sub.Accounts) > 0 {
-			return sub, subs[(i+1)%len(subs)]
-		}
-	}
-	api.NotAssessed("the entry accounts of a workspace whose admin is %q", role)
-	panic("unreachable")
+	api.Take(SubWorkspaces(role))
+	return source, destination
 }
 
 // Move returns the body of an account move.
@@ -279,7 +244,7 @@ func LackedValue(field string) string {
 // none, but it ends a spec that judges the list too.
 func (api *API) shownValue(list, field string) (any, bool) {
 	judged := slices.ContainsFunc(api.Spec.Pairs, func(p spec.Pair) bool { return p.Operation == list })
-	if !judged && (!api.Profile.Implements(list) || Service(api, list).Unserved != nil) {
+	if !judged && (!api.Has(Implemented(list)) || Service(api, list).Unserved != nil) {
 		return nil, false
 	}
 	return Remember(api.Env, func() (any, bool) {

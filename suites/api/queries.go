@@ -22,8 +22,7 @@ func Generate(api *API, list spec.Operation, rows []paging.Row) oracle.Query {
 // Named returns a function that reports whether a parameter of the list has a name.
 func Named(api *API, list string) func(parameter string) bool {
 	return func(parameter string) bool {
-		_, ok := api.Profile.Parameter(list, parameter)
-		return ok
+		return api.Has(Parameter(list, parameter))
 	}
 }
 
@@ -81,7 +80,7 @@ func FilteredBy(api *API, list Call, query map[string]string) Call {
 // KnownFilter is filteredBy for parameters whose names may be unknown.
 func KnownFilter(api *API, list Call, query map[string]string) (Call, bool) {
 	for parameter := range query {
-		if _, ok := api.Profile.Parameter(list.Operation.ID, parameter); !ok {
+		if !api.Has(Parameter(list.Operation.ID, parameter)) {
 			return Call{}, false
 		}
 	}

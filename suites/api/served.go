@@ -77,14 +77,12 @@ func Survive(api *API, work func()) {
 // Serves reports whether the target implements the operation, as far as the
 // profile and the target say.
 func (api *API) Serves(operation string) bool {
-	return api.Profile.Implements(operation) && Service(api, operation).Unserved == nil
+	return api.Has(Implemented(operation)) && Service(api, operation).Unserved == nil
 }
 
 // NeedServed ends the spec if the profile or the target lacks what the call needs.
 func NeedServed(api *API, k Call) {
-	if !api.Profile.Implements(k.Operation.ID) {
-		api.NotAssessed("the operation %s, which the target profile excludes", k.Operation.ID)
-	}
+	api.Take(Implemented(k.Operation.ID))
 	needed := []string{k.Operation.ID}
 	if k.Operation.ID == spec.CreatePlacementTest {
 		needed = append(needed, spec.DeletePlacementTest) // removes what a run creates
@@ -121,11 +119,11 @@ func (api *API) unserved() (shown *Response, known bool) {
 	if !op.HasPathID() && !op.Unsafe() {
 		return api.unservedList()
 	}
-	anonymous := api.Do(orUnserved(WithoutHeader(EmptyRequest(api))...)[0])
+	anonymous := api.Do(orUnserved(WithoutHeader(BareRequest(api))...)[0])
 	if !spec.MeansUnserved(anonymous.Status) && !api.asksForKeyFirst(anonymous) {
 		return nil, api.knows(anonymous)
 	}
-	empty := api.Do(EmptyRequest(api))
+	empty := api.Do(BareRequest(api))
 	switch {
 	case !spec.MeansUnserved(empty.Status):
 		return nil, api.knows(empty)
@@ -136,7 +134,7 @@ func (api *API) unserved() (shown *Response, known bool) {
 	if api.asksForPermission() {
 		return nil, true
 	}
-	missing := lackedEntry(dataset.Main, "expendable_subsequences", "a subsequence that may be deleted")
+	missing := toDelete
 	if op.ID != spec.DeleteSubsequence {
 		var valid Response
 		if missing = api.Attempt(func() { valid = api.answered(orUnserved(api.Request())[0]) }); missing == "" {
@@ -175,7 +173,7 @@ func (api *API) knows(r Response) bool {
 // unservedWithoutKey reports whether even requests without authorization get 404,
 // 405 or 501. A server that serves the operation asks for a key.
 func (api *API) unservedWithoutKey() bool {
-	k := EmptyRequest(api)
+	k := BareRequest(api)
 	for _, r := range api.DoAll(orUnserved(append(WithUnknownKey(k), WithoutHeader(k)...)...)...) {
 		if !spec.MeansUnserved(r.Status) {
 			return false
@@ -191,7 +189,7 @@ func (api *API) asksForPermission() bool {
 	if !ok {
 		return false
 	}
-	r := api.Do(EmptyRequest(api).WithKey(key.ForClient()))
+	r := api.Do(BareRequest(api).WithKey(key.ForClient()))
 	return r.Status/100 == 4 && r.Status != http.StatusUnauthorized && !spec.MeansUnserved(r.Status) &&
 		spec.MeansUnserved(UnknownPath(api, key.ForClient()))
 }
@@ -221,10 +219,10 @@ func orUnserved(calls ...Call) []Call {
 	return calls
 }
 
-// EmptyRequest is a request of the spec's operation that can change nothing: it
+// BareRequest is a request of the spec's operation that can change nothing: it
 // names no resource that exists, and its body lacks what is required. The operation may
 // not be served, and what a server makes of some of these requests is open.
-func EmptyRequest(api *API) Call {
+func BareRequest(api *API) Call {
 	op := api.Operation()
 	k := api.As(AuthorizedRole(op), op.ID).MayBeRefused().MayGet(http.StatusNotImplemented)
 	k.probe = true

@@ -19,7 +19,9 @@ type Spec struct {
 	Alone []string // what no other spec may use at the same time, sorted
 	Outer bool     // begins before the other specs that use the same, and ends after them
 	Takes int      // expendable subsequences
+	Needs []Need   // of the target profile, beside what a valid request of the operation needs
 	Order int      // among the specs of the tree
+	Looks bool     // leaves it to other specs to put its pairs to the test
 	Shape bool     // makes the operation show all that it can
 	Rule  bool     // judged at the end, on the responses to all specs
 	Body  func(ginkgo.SpecContext, *API)
@@ -87,6 +89,12 @@ type alsoJudges struct{ id spec.ID }
 // requirement.
 func AlsoJudges(id spec.ID) any { return alsoJudges{id} }
 
+type needs struct{ all []Need }
+
+// Needs says which inputs of the target profile the spec needs, beside what a valid request of
+// its operation needs. A request of the operation among them takes its place.
+func Needs(all ...Need) any { return needs{all} }
+
 type oneAtATime struct{ what string }
 
 // OneAtATime says that no other spec may use the same thing at the same time.
@@ -97,6 +105,10 @@ type aroundTheOthers struct{}
 // AroundTheOthers says that the spec begins before the other specs that use the same thing
 // one at a time, and ends after them: its body calls API.letOthersRun in between.
 func AroundTheOthers() any { return []any{aroundTheOthers{}, ginkgo.SpecPriority(-1)} }
+
+// OthersAssess says that other specs put the pairs to the test: the spec only looks for more
+// violations.
+type OthersAssess struct{}
 
 type expends struct {
 	operation string
@@ -129,10 +141,14 @@ func Decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 			for _, op := range arg.id.Operations() {
 				more = append(more, arg.id.On(op.ID))
 			}
+		case needs:
+			s.Needs = append(s.Needs, arg.all...)
 		case oneAtATime:
 			s.Alone = append(s.Alone, arg.what)
 		case aroundTheOthers:
 			s.Outer = true
+		case OthersAssess:
+			s.Looks = true
 		case expends:
 			if arg.operation == operation {
 				s.Takes = arg.n

@@ -94,14 +94,17 @@ func (api *API) needKept(made Response) {
 // NeedOwner ends the spec if the rows of the role's key show another workspace than the
 // profile names, or if it names none.
 func NeedOwner(api *API, role string) {
+	api.ownerSeen(role)
+	api.Take(Owner(role))
+}
+
+// ownerSeen ends the spec if the rows of the role's key show another workspace.
+func (api *API) ownerSeen(role string) {
 	id := api.Owner(role)
 	for _, text := range []string{id, api.Profile.AdminOf(id)} {
 		if id, ok := api.IDs[strings.ToLower(text)]; ok && api.sight(id, false) == lookup.Gone {
 			Lacks(api, id)
 		}
-	}
-	if id == "" {
-		api.NotAssessed("the entry workspaces.%s", role)
 	}
 }
 

@@ -258,7 +258,7 @@ func Rendered(value any) string { return Shorten(Readable(value)) }
 // Siblings returns two workspaces between which the admin key may move accounts. Those of
 // the source are at home there.
 func Siblings(api *API) (source, destination profile.Workspace) {
-	return SubWorkspaces(api, dataset.Admin)
+	return TwoWorkspaces(api, dataset.Admin)
 }
 
 // MovingAccounts returns a call that moves accounts with the admin key. The move is rolled
@@ -267,9 +267,9 @@ func MovingAccounts(api *API, source, destination profile.Workspace, emails ...s
 	return api.As(dataset.Admin, spec.MoveAccounts).WithBody(Move(source, destination, emails...))
 }
 
-// Expendable returns a subsequence that the profile lets a run delete, and others that
+// OneExpendable returns a subsequence that the profile lets a run delete, and others that
 // nobody deletes meanwhile. The trial must delete it.
-func Expendable(api *API) (id string, others []string) {
+func OneExpendable(api *API) (id string, others []string) {
 	Aside(api, func() { id = ExpendableSubsequence(api) })
 	return id, append(Neighbours(api, id), api.Workspace(dataset.Main).Subsequences...)
 }

@@ -211,11 +211,7 @@ func (api *API) fetchAny(list Call, responses *[]Response) paging.Fetch {
 // CursorParameter returns the query parameter that takes the cursor, or ends the
 // spec.
 func CursorParameter(api *API, op spec.Operation) string {
-	name, ok := api.Profile.CursorParameter(op)
-	if !ok {
-		api.NotAssessed("the entry parameters.%s.%s", op.ID, profile.ParamStartingAfter)
-	}
-	return name
+	return api.Parameter(op.ID, profile.ParamStartingAfter)
 }
 
 // PointerIn returns the JSON pointer to an item of a page.

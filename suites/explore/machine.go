@@ -123,7 +123,7 @@ func (m *machine) moveAccounts(s Step) {
 // everything that a deletion must show.
 func (m *machine) deleteSubsequence() {
 	const operation = spec.DeleteSubsequence
-	id, others := api.Expendable(m.API)
+	id, others := api.OneExpendable(m.API)
 	list := m.As(dataset.Main, spec.ListSubsequences)
 	var before, after api.Walk
 	api.Aside(m.API, func() { before = m.Read(list) })

@@ -90,7 +90,7 @@ func Check(ctx context.Context, t *target.Target, selection runner.Selection, sa
 	if err != nil {
 		return Report{}, err
 	}
-	r.Coverage, err = assessable(ctx, t.Profile, selection, reach)
+	r.Coverage, err = assessable(t.Profile, selection, reach)
 	return r, err
 }
 
@@ -137,7 +137,7 @@ func (a *asker) anyKey() (profile.Key, bool) {
 
 // reach returns what the keys of a run do not reach.
 func (a *asker) reach() reach {
-	out := reach{useless: map[string]bool{}, barred: map[string]barrier{}}
+	out := reach{useless: map[string]bool{}, barred: map[string]string{}}
 	for _, f := range a.Keys {
 		if name, isKey := strings.CutPrefix(f.What, keyed); isKey {
 			out.useless[name] = f.useless || f.Wrong
@@ -149,10 +149,10 @@ func (a *asker) reach() reach {
 		if status == 0 {
 			continue
 		}
-		out.barred[id] = barrier{status, fmt.Sprintf("the operation %s, which the target does not serve", id)}
+		out.barred[id] = fmt.Sprintf("the operation %s, which the target does not serve", id)
 	}
-	for id, status := range a.denied {
-		out.barred[id] = barrier{status, fmt.Sprintf("a key of the workspace %q that may read %s", dataset.Main, id)}
+	for id := range a.denied {
+		out.barred[id] = fmt.Sprintf("a key of the workspace %q that may read %s", dataset.Main, id)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,44 +20,60 @@ import (
 	"outreach.example/conformance/suites/runner"
 )
 
-// What the rehearsal foretells is what a run then assesses: here with the least
-// profile, which `target init` writes from one key.
-func TestTheRehearsalForetellsTheRun_long(t *testing.T) {
-	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(t.Context()); err != nil {
-			t.Log(err) // the test's context has ended
-		}
-	})
-	whole := server.Profile
-	main := whole.Workspaces[dataset.Main]
-	profile := &profile.Profile{Name: "least", BaseURL: server.BaseURL, Keys: whole.Keys[:1], Pace: whole.Pace, Writes: profile.WritesOwn,
-		Parameters: whole.Parameters, Workspaces: map[string]profile.Workspace{dataset.Main: {ID: main.ID, Campaigns: main.Campaigns}}}
-	foretold, err := preflight.Assessable(t.Context(), profile, runner.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := target.URL(profile, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	results, err := runner.Run(t.Context(), runner.Config{Target: at, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	assessed := map[spec.Group]int{}
-	for _, c := range results.Checks {
-		if c.Outcome == reports.Pass {
-			assessed[spec.Group(c.Group)]++
-		}
-	}
-	for _, group := range foretold {
-		if group.Assessable != assessed[group.Group] {
-			t.Errorf("%s: %d of %d were foretold, %d were assessed", group.Group, group.Assessable, group.Pairs, assessed[group.Group])
-		}
+// What the needs of the specs foretell is what a run then assesses.
+func TestTheNeedsForetellTheRun_long(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		drop func(*profile.Profile)
+	}{
+		{"the least profile, which target init writes from one key", func(p *profile.Profile) {
+			main := p.Workspaces[dataset.Main]
+			p.Keys, p.Writes, p.RateLimit = p.Keys[:1], profile.WritesOwn, nil
+			p.Workspaces = map[string]profile.Workspace{dataset.Main: {ID: main.ID, Campaigns: main.Campaigns}}
+		}},
+		{"no second workspace, no revoked key, and no key with few scopes", func(p *profile.Profile) {
+			delete(p.Workspaces, dataset.Second)
+			p.Keys = slices.DeleteFunc(p.Keys, func(k profile.Key) bool {
+				return k.Workspace == dataset.Second || k.State == profile.KeyRevoked || !slices.Contains(k.Scopes, "all:all")
+			})
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+					t.Error(err)
+				}
+			})
+			tc.drop(server.Profile)
+			server.Profile.BaseURL = server.BaseURL
+			foretold, err := preflight.Assessable(server.Profile, runner.Selection{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, err := target.URL(server.Profile, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			results, err := runner.Run(t.Context(), runner.Config{Target: at, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			assessed := map[spec.Group]int{}
+			for _, c := range results.Checks {
+				if c.Outcome == reports.Pass {
+					assessed[spec.Group(c.Group)]++
+				}
+			}
+			for _, group := range foretold {
+				if group.Assessable != assessed[group.Group] {
+					t.Errorf("%s: %d of %d were foretold, %d were assessed", group.Group, group.Assessable, group.Pairs, assessed[group.Group])
+				}
+			}
+		})
 	}
 }
 

@@ -167,7 +167,7 @@ func TestAssessableNamesTheMissingInput_long(t *testing.T) {
 			g := NewWithT(t)
 			p := profile.Embedded()
 			tc.drop(p)
-			all, err := Assessable(t.Context(), p, runner.Selection{})
+			all, err := Assessable(p, runner.Selection{})
 			g.Expect(err).NotTo(HaveOccurred())
 			for _, c := range all {
 				if c.Group != tc.group {
@@ -189,7 +189,7 @@ func TestAssessableMakesNoKey_long(t *testing.T) {
 		t.Error("a key was made")
 		return "", nil
 	})
-	all, err := Assessable(t.Context(), p, runner.Selection{})
+	all, err := Assessable(p, runner.Selection{})
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, c := range all {
 		if c.Group == spec.GroupFilters {

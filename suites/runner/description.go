@@ -31,6 +31,8 @@ type Description struct {
 	Limited   time.Duration // that they may take if each key is limited as one is; 0 if unknown
 	LeftOut   []string      // what the run leaves out because a list is too long, a line for each list
 
+	Lacks map[spec.Pair]string // what the profile lacks for the pairs that cannot be judged
+
 	selection Selection
 	profile   *profile.Profile
 	limit     profile.RateLimit // the zero value if no key has a limit
@@ -140,7 +142,21 @@ func (d Description) String() string {
 		line += fmt.Sprintf(" (%s if every key has the limit of the key %s)", inWords(d.Limited), d.limit.Key)
 	}
 	line += ", longer if the target answers 429 or has long lists, or on a busy machine"
-	return strings.Join(append([]string{line}, d.LeftOut...), "\n")
+	return strings.Join(slices.Concat([]string{line}, d.lacking(), d.LeftOut), "\n")
+}
+
+// lacking says in one line how many checks lack an input of the profile; no line for none.
+func (d Description) lacking() []string {
+	if len(d.Lacks) == 0 {
+		return nil
+	}
+	counts := map[string]int{}
+	for _, input := range d.Lacks {
+		counts[input]++
+	}
+	most := slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b string) int { return counts[a] - counts[b] })
+	return []string{fmt.Sprintf("not assessed: %s for lack of an input of the target profile, most often %s (`outreach-conformance target check` lists all)",
+		printable.Counted(len(d.Lacks), "check"), most)}
 }
 
 // leaveOut adds which of the checks need a list that is too long, and why.

@@ -28,13 +28,16 @@ func withoutOmitted(checks []reports.Check, omits []string) []reports.Check {
 	return slices.DeleteFunc(checks, func(c reports.Check) bool { return c.Outcome == reports.NotAssessed && ids[c.Requirement] })
 }
 
+// keepsNothing is what a check of state lacks on a stateless target.
+const keepsNothing = "a target that keeps rows and changes (the target profile says stateless: true)"
+
 // withoutState leaves the checks of state not assessed: what a stateless target shows says
 // nothing about rows and changes.
 func withoutState(checks []reports.Check) {
 	for i, c := range checks {
 		if r, known := spec.FindRequirement(c.Requirement); known && r.NeedsState() {
 			checks[i] = reports.Check{Requirement: c.Requirement, Operation: c.Operation, Group: c.Group, Level: c.Level, Outcome: reports.NotAssessed,
-				Missing: []string{"a target that keeps rows and changes (the target profile says stateless: true)"}}
+				Missing: []string{keepsNothing}}
 		}
 	}
 }

@@ -41,13 +41,6 @@ type Config struct {
 	// empty for nowhere.
 	JournalDir string
 
-	// StandIn means that the target stands in for the one that the profile describes: its
-	// checks of state are assessed, although it keeps nothing.
-	StandIn bool
-
-	// OutcomesOnly is for results whose outcomes alone are used (api.Env).
-	OutcomesOnly bool
-
 	// FailFast ends the run at the first failure that no entry of the profile expects.
 	FailFast bool
 
@@ -87,7 +80,7 @@ func NewEnv(config Config) (env *api.Env, err error) {
 			return nil, err
 		}
 	}
-	env = &api.Env{Profile: p, Rules: rules.Omitting(p.Omits...), Seed: config.Seed, Budget: p.Budget, OutcomesOnly: config.OutcomesOnly,
+	env = &api.Env{Profile: p, Rules: rules.Omitting(p.Omits...), Seed: config.Seed, Budget: p.Budget,
 		MaxListRows: config.maxListRows, SpecTimeout: p.Pace.SpecTimeout}
 	env.Client, err = config.Target.Client(client.Options{Seed: config.Seed, Transport: config.Transport,
 		Doing: func(a client.Activity, key string, n int) {
@@ -219,6 +212,10 @@ func (r *run) runSpecs() error {
 	if least := r.minimum().Assessed; least > len(r.Pairs) {
 		return fmt.Errorf("min_assessed is %d, but the selection has only %d checks: lower it (--min-assessed), or select more", least, len(r.Pairs))
 	}
+	var err error
+	if r.Lacks, err = r.selection.Lacks(r.profile); err != nil {
+		return err
+	}
 	plan := r.selection.Plan(r.Pairs)
 	r.estimate(suites.Tree.Select(plan), r.keys.roundTrip)
 	if r.RoundTrip > 0 { // the target answers
@@ -298,7 +295,7 @@ func (r *run) results(interrupted bool) (reports.Results, error) {
 	results := r.About
 	results.Run.Seconds, results.Run.Interrupted, results.Run.Specs = time.Since(results.Run.Started).Seconds(), interrupted, r.outcome.Ran
 	results.Checks = withoutOmitted(r.ledger.Checks(), r.profile.Omits)
-	if r.profile.Stateless && !r.config.StandIn {
+	if r.profile.Stateless {
 		withoutState(results.Checks)
 	}
 	results.Observations, results.Troubles = r.ledger.Observations(), r.ledger.Troubles()

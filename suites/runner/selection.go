@@ -3,6 +3,7 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/tree"
 )
@@ -166,6 +168,24 @@ func (s Selection) Plan(pairs []spec.Pair) tree.Plan {
 		observes := len(one.Pairs) == 0 && s.Everything() && s.Operation(one.Operation)
 		return observes || slices.ContainsFunc(one.Pairs, selected) || s.Repeat != nil && s.Repeat.saw[one.Name()]
 	}}
+}
+
+// Lacks returns what the profile lacks for each selected pair that a run cannot judge with it,
+// in words.
+func (s Selection) Lacks(p *profile.Profile) (map[spec.Pair]string, error) {
+	s = s.For(p)
+	pairs, err := s.Pairs()
+	if err != nil {
+		return nil, err
+	}
+	lacks, selected := suites.Tree.Lacks(s.Plan(pairs), p), among(pairs)
+	maps.DeleteFunc(lacks, func(p spec.Pair, _ string) bool { return !selected(p) })
+	for _, pair := range pairs {
+		if r, _ := spec.FindRequirement(pair.Requirement); p.Stateless && r.NeedsState() {
+			lacks[pair] = keepsNothing
+		}
+	}
+	return lacks, nil
 }
 
 // among reports whether a pair is one of them.

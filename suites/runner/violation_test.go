@@ -244,23 +244,3 @@ func forms(token string) []string {
 	}
 	return all
 }
-
-// Whether somebody reads the violations changes no outcome.
-func TestOutcomesOnly(t *testing.T) {
-	g := NewWithT(t)
-	breaks := spec.Pair{Requirement: "SHAPE-SUBSEQUENCE-NAME-TYPE", Operation: spec.ListSubsequences}
-	config := Config{Target: defective(t, breaks), Selection: Selection{Requirements: []string{"SHAPE-*"}, Operations: []string{breaks.Operation}}}
-	whole := judged(t, t.Context(), config)
-	config.OutcomesOnly = true
-	results := judged(t, t.Context(), config)
-	g.Expect(failed(results.Checks)).To(ContainElement(breaks))
-	for _, outcome := range []reports.Outcome{reports.Pass, reports.Fail, reports.Error, reports.NotAssessed} {
-		g.Expect(of(results, outcome)).To(Equal(of(whole, outcome)), "%s", outcome)
-	}
-	for _, c := range results.Checks {
-		for _, v := range c.Violations {
-			g.Expect(v.Curl).To(BeEmpty())
-			g.Expect(v.Exchange).To(BeNil())
-		}
-	}
-}

@@ -9,6 +9,7 @@
 package tree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -20,6 +21,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
 
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
@@ -74,6 +76,26 @@ func (t *Tree) Locations(requirement string) []string {
 		all = slices.Insert(all, 0, "internal/judge/rules.go, on every response")
 	}
 	return all
+}
+
+// Lacks returns what the profile lacks for each pair that no spec of the plan can judge with
+// it, in words.
+func (t *Tree) Lacks(plan Plan, p *profile.Profile) map[spec.Pair]string {
+	specs := t.Select(plan)
+	shares := sharesOf(specs)
+	lacks, judged := map[spec.Pair]string{}, map[spec.Pair]bool{}
+	for _, s := range specs {
+		if s.Looks {
+			continue
+		}
+		lacking := s.Lacks(p, shares[s.Name()])
+		for _, pair := range s.Pairs {
+			judged[pair] = judged[pair] || lacking[pair] == ""
+			lacks[pair] = cmp.Or(lacks[pair], lacking[pair])
+		}
+	}
+	maps.DeleteFunc(lacks, func(pair spec.Pair, _ string) bool { return judged[pair] })
+	return lacks
 }
 
 // Register adds the specs to the Ginkgo tree that is being built, for a suite
