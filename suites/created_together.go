@@ -18,40 +18,17 @@ import (
 // server may store a value rightly alone, and wrongly beside another one.
 func keepsValuesTogether(api *API) {
 	api.Read(api.As(dataset.Main, spec.ListPlacementTests)) // a server may cache the list
-	var made []Response
-	var ids []string
-	for _, r := range api.DoAll(append(pairwise(api), running(api))...) {
-		if r.OK() {
-			made, ids = append(made, r), append(ids, r.ID())
-		}
-	}
-	if len(made) > 0 {
-		found, list := viewsOf(api, made, ids)
-		for i, r := range made {
-			for field, sent := range r.Call.Members() {
-				if IsUpToTheServer(field, sent) || r.Call.Members()["run_immediately"] == true && changesWithRun(field) || field == "run_immediately" {
-					continue
-				}
-				id, kept := spec.StateCreate(field), Keep(field, sent)
-				api.For(id, spec.CreatePlacementTest).Expect(r).To(HaveMember(field, kept))
-				api.For(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
-				if found[i].OK() {
-					api.For(id, spec.GetPlacementTest).Expect(found[i]).To(HaveMember(field, kept))
-				}
+	for _, test := range created(api, append(pairwise(api), running(api))) {
+		sent := test.made.Call.Members()
+		for field := range sent {
+			if field != "run_immediately" && (sent["run_immediately"] != true || !changesWithRun(field)) {
+				expectKept(api, test, field)
 			}
 		}
 	}
-	for _, from := range []string{"03:17", "04:23", "05:41"} { // another spec may create a test in between
-		expectNothingOfTheLast(api, from)
-	}
+	Alone(api, func() { expectNothingOfTheLast(api) }) // another spec may create a test in between
 	TidyUp(api)
-	for _, field := range KeptFields() {
-		for _, view := range testViews {
-			if kept := api.For(spec.StateCreate(field), view); !kept.Judged() {
-				kept.NotAssessed("a test with %s and other fields that the server creates", field)
-			}
-		}
-	}
+	needJudged(api, KeptFields()...)
 }
 
 // pairwise returns creations in which each pair of fields has each pair of their two
@@ -106,13 +83,13 @@ func changesWithRun(field string) bool {
 // expectNothingOfTheLast creates a test with all optional fields between two without any.
 // The last one must show no value of the one before. A server may have defaults, which the
 // first one shows: before it, a test is created with nulls, and the values differ from those
-// of other specs where they can. from is the time of the schedule.
-func expectNothingOfTheLast(api *API, from string) {
+// of other specs where they can.
+func expectNothingOfTheLast(api *API) {
 	plain := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
 	full := WithAllOptional(api, plain).WithField("description", api.Word()).WithField("name", api.Word()).MayBeRefused()
 	if schedule, ok := full.Members()["schedule"].(map[string]any); ok {
 		schedule = maps.Clone(schedule)
-		schedule["timing"] = map[string]any{"from": from}
+		schedule["timing"] = map[string]any{"from": "03:17"}
 		full = full.WithField("schedule", schedule)
 	}
 	if tags := api.Workspace(dataset.Main).Tags; len(tags) > 1 {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
-	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
@@ -133,22 +132,15 @@ func makesOneTest(api *API) {
 	made := api.Do(api.Request().WithField("run_immediately", true))
 	later := NewTest(api)
 	list := MustList(api, api.As(dataset.Main, spec.ListPlacementTests), made.ID(), later.ID())
-	api.Expect(list).To(ShowNameOnce(made.ID(), made.SentField("name")))
-}
-
-// ShowNameOnce matches a walk of the list in which only the test with the id has the name.
-func ShowNameOnce(id string, name any) types.GomegaMatcher {
-	return OnWalk("show one test of the name", func(w Walk) Verdict {
-		found := Verdict{Assessed: 1}
-		for p, page := range w.Pages {
-			for i, row := range page.Rows {
-				if row.Key != paging.FoldID(id) && SameText(row.Value["name"], name) {
-					found.Add(Found(w.At(p), PointerIn(i), "one test of the name, "+id, "another test of the same name: "+Shorten(row.Key)))
-				}
+	var namesakes []Finding
+	for p, page := range list.Pages {
+		for i, row := range page.Rows {
+			if row.Key != paging.FoldID(made.ID()) && SameText(row.Value["name"], made.SentField("name")) {
+				namesakes = append(namesakes, Found(list.At(p), PointerIn(i), "one test of the name, "+made.ID(), "another test of the same name: "+Shorten(row.Key)))
 			}
 		}
-		return found
-	})
+	}
+	api.For(spec.StateCreateDistinct).Judge(Comparison(namesakes...))
 }
 
 // findsByNameAndStatus looks for a new test by its name, by its status, and by both with each
@@ -173,19 +165,6 @@ func findsByNameAndStatus(api *API) {
 		api.Expect(ListShowing(api, k, made.ID())).To(ShowRow(made.ID(), "the new test"))
 	}
 }
-
-// stored returns the requirements that a created test keeps the fields.
-func stored(fields ...string) []spec.ID {
-	ids := make([]spec.ID, len(fields))
-	for i, field := range fields {
-		ids[i] = spec.StateCreate(field)
-	}
-	return ids
-}
-
-// storedWhereShown says that the spec judges its requirements on all operations
-// that show a created test.
-func storedWhereShown() any { return AlsoOn(spec.GetPlacementTest, spec.ListPlacementTests) }
 
 // expectCreated expects that the request makes a test that can be read.
 func expectCreated(api *API, k Call) {
@@ -229,36 +208,28 @@ func expectReadOnly(api *API, field string, value any) {
 		requirement.NotAssessed("%s", made.Shortfall())
 		return
 	}
-	requirement.Expect(creation{made, Find(api, made), ListShowing(api, api.As(dataset.Main, spec.ListPlacementTests), made.ID())}).To(KeepItsOwn(field, value))
+	list := ListShowing(api, api.As(dataset.Main, spec.ListPlacementTests), made.ID())
+	requirement.Judge(takenOver(creation{made, Find(api, made), list}, field, value))
 }
 
-// creation is a test that was created, as three operations show it.
-type creation struct {
-	made, found Response
-	list        Walk
-}
-
-// KeepItsOwn matches a creation that did not take over the value that was sent
-// for a read-only field.
-func KeepItsOwn(field string, sent any) types.GomegaMatcher {
-	return &Expectation[creation]{Words: "keep its own " + field, Judge: func(c creation) Verdict {
-		var found Verdict
-		look := func(r Response, pointer string, row map[string]any) {
-			found.Findings = append(found.Findings, JudgeValue(r, pointer, row[field], DifferFromJSON(sent)).Findings...)
-		}
-		look(c.made, "/"+field, c.made.Row())
-		look(c.found, "/"+field, c.found.Row())
-		for p, page := range c.list.Pages {
-			for i, row := range page.Rows {
-				if row.Key == paging.FoldID(c.made.ID()) || row.Key == sent {
-					look(c.list.At(p), PointerIn(i)+"/"+field, row.Value)
-				}
+// takenOver judges that the test shows another value than the one that was sent for a
+// read-only field.
+func takenOver(test creation, field string, sent any) Verdict {
+	var found []Finding
+	look := func(r Response, pointer string, row map[string]any) {
+		found = append(found, JudgeValue(r, pointer+"/"+field, row[field], DifferFromJSON(sent)).Findings...)
+	}
+	look(test.made, "", test.made.Row())
+	look(test.found, "", test.found.Row())
+	for p, page := range test.list.Pages {
+		for i, row := range page.Rows {
+			if row.Key == paging.FoldID(test.made.ID()) || row.Key == sent {
+				look(test.list.At(p), PointerIn(i), row.Value)
 			}
 		}
-		if len(found.Findings) == 0 && (!IsMade(c.made, c.found) || c.found.Row()[field] == nil) {
-			return Verdict{Missing: "a get that shows the test that was created, with " + field}
-		}
-		found.Assessed = 1
-		return found
-	}}
+	}
+	if len(found) == 0 && (!IsMade(test.made, test.found) || test.found.Row()[field] == nil) {
+		return Verdict{Missing: "a get that shows the test that was created, with " + field}
+	}
+	return Comparison(found...)
 }

@@ -18,52 +18,39 @@ import (
 func leads() {
 	Describe(spec.MoveLead, func() {
 		It("answers with the lead that was named", Requires(spec.LeadMoveLead), func(api *API) {
-			request, subsequences := api.Request(), api.Workspace(dataset.Main).Subsequences
-			leads := fromBothEnds(api.Workspace(dataset.Main).Leads)
-			all := make([]Response, len(leads))
-			move := func(from, to int) {
-				for i := from; i < to; i++ {
-					all[i] = api.Do(request.WithField("id", leads[i]))
+			request, to := api.Request(), api.Workspace(dataset.Main).Subsequences
+			halves := Each(api, fromBothEnds(api.Workspace(dataset.Main).Leads), func(leads []string) (all []Response) {
+				for _, lead := range leads {
+					all = append(all, api.Do(request.WithField("id", lead)))
 				}
+				return all
+			})
+			for _, moved := range slices.Concat(halves...) {
+				api.Expect(moved).To(HaveMember("id", EqualID(moved.Call.Members()["id"].(string))))
 			}
-			half := len(leads) - len(leads)/2
-			api.Together(func() { move(0, half) }, func() { move(half, len(leads)) })
-			for i, moved := range all {
-				api.Expect(moved).To(HaveMember("id", EqualID(leads[i])))
-			}
-			moved := atBothEnds(all)
-			expectSameAgain(api, spec.LeadMoveLead, moved, func(i, round int) Call {
-				to := []string{subsequences[len(subsequences)-1], subsequences[0]}[round]
-				return moved[i].Call.WithField("subsequence_id", to)
+			expectSameAgain(api, spec.LeadMoveLead, firstOfEach(halves), func(earlier Response, round int) Call {
+				return earlier.Call.WithField("subsequence_id", []string{to[len(to)-1], to[0]}[round])
 			})
 		})
 
 		It("moves the lead to the subsequence that was named", Requires(spec.LeadMoveSubsequence), func(api *API) {
-			request, w := api.Request(), api.Workspace(dataset.Main)
-			to := w.Subsequences
-			if len(to) > 1 {
-				to = append(slices.Clone(to), to[0]) // and back to where the lead was
-			}
-			move := func(lead string) {
-				for _, subsequence := range to {
-					moved := api.Do(request.WithField("id", lead).WithField("subsequence_id", subsequence))
-					api.Expect(moved).To(HaveMember("subsequence_id", EqualID(subsequence)))
-				}
-			}
+			request, w := api.Request(), api.Workspace(dataset.Main) // the request needs a lead and a subsequence
+			first, last := w.Leads[0], w.Leads[len(w.Leads)-1]
 			if !api.Serves(spec.ListSubsequences) {
-				move(w.Leads[0])
+				moveLeadAround(api, request, first)
 				return
 			}
 			list := api.As(dataset.Main, spec.ListSubsequences)
-			walkAfterMove := func(lead string) Walk {
-				move(lead)
+			listAfterMove := func(lead string) Walk {
+				moveLeadAround(api, request, lead)
 				awaitLaterChange(api)
 				return api.Read(list)
 			}
-			before, lead := api.Read(list), 0
-			expectOthersKept(api, spec.LeadMoveSubsequence, before, walkAfterMove(w.Leads[lead]), func() Walk {
-				lead = len(w.Leads) - 1 - lead // a lead other than the last one that was moved
-				return walkAfterMove(w.Leads[lead])
+			before, after := api.Read(list), listAfterMove(first)
+			// Moved again, a lead may change nothing: each time it is another one.
+			expectOthersKept(api, spec.LeadMoveSubsequence, before, after, func() Walk {
+				first, last = last, first
+				return listAfterMove(first)
 			})
 		})
 
@@ -72,4 +59,16 @@ func leads() {
 			validForEach(api, api.Workspace(dataset.Main).Leads, func(lead string) Call { return request.WithField("id", lead) })
 		})
 	})
+}
+
+// moveLeadAround moves the lead to each subsequence, and back to the first one.
+func moveLeadAround(api *API, request Call, lead string) {
+	to := api.Workspace(dataset.Main).Subsequences
+	if len(to) > 1 {
+		to = append(slices.Clone(to), to[0])
+	}
+	for _, subsequence := range to {
+		moved := api.Do(request.WithField("id", lead).WithField("subsequence_id", subsequence))
+		api.Expect(moved).To(HaveMember("subsequence_id", EqualID(subsequence)))
+	}
 }

@@ -4,16 +4,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onsi/gomega/types"
-
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // lasting are the fields of a resource that a server does not change by itself. A status, a
@@ -117,7 +113,7 @@ func expectOthersKept(api *API, id spec.ID, before, after Walk, again func() Wal
 			}
 		})
 	}
-	api.For(id).Expect(after).To(KeepTheOtherRows(found))
+	api.For(id).Judge(Comparison(found...))
 }
 
 // staysSame reports whether the rows of lists stay as they are while the run leaves them
@@ -141,55 +137,42 @@ func staysSame(api *API, change time.Duration, lists ...Call) bool {
 	return true
 }
 
-// KeepTheOtherRows matches a walk that shows the rows as they were before a change.
-func KeepTheOtherRows(changed []Finding) types.GomegaMatcher {
-	return FoundNothing[Walk]("show the other rows as before the change", changed)
-}
-
 // expectSameAgain changes resources again and compares the responses with earlier ones.
 // Meanwhile the run has changed other resources. A difference counts if there is a second
 // one, in another resource or after another change: somebody may have edited one resource.
-func expectSameAgain(api *API, id spec.ID, earlier []Response, again func(i, round int) Call) {
+func expectSameAgain(api *API, id spec.ID, earlier []Response, again func(earlier Response, round int) Call) {
 	if api.Profile.Stateless {
 		return
 	}
-	var differ []Response
-	var found [][]Finding
-	for round := 0; round == 0 || round == 1 && len(differ) == 1; round++ {
+	var differing [][]Finding // one item for each response
+	for round := 0; round == 0 || round == 1 && len(differing) == 1; round++ {
 		for i, before := range earlier {
-			now := api.Do(again(i, round))
+			now := api.Do(again(before, round))
 			if changed := changedLasting(now, "", before.Row(), now.Row()); len(changed) > 0 {
-				differ, found = append(differ, now), append(found, changed)
+				differing = append(differing, changed)
 			}
 			earlier[i] = now
 		}
 	}
-	if len(differ) == 1 {
-		return
-	}
-	for i, r := range differ {
-		api.For(id).Expect(r).To(StayAsBefore(found[i]))
+	if len(differing) > 1 {
+		api.For(id).Judge(Comparison(slices.Concat(differing...)...))
 	}
 }
 
-// StayAsBefore matches a response that has none of the findings.
-func StayAsBefore(changed []Finding) types.GomegaMatcher {
-	return FoundNothing[Response]("show the resource as before", changed)
-}
-
-// fromBothEnds returns the younger half of some ids from its end, then the older half from
-// its start. A change that damages the next id, or the one before, damages one whose response
-// the run has already seen.
-func fromBothEnds(ids []string) []string {
+// fromBothEnds returns the younger half of some ids from its end, and the older half from its
+// start. A change that damages the next id, or the one before, damages one whose response the
+// run has already seen.
+func fromBothEnds(ids []string) [][]string {
 	half := len(ids) / 2
 	younger := slices.Clone(ids[half:])
 	slices.Reverse(younger)
-	return append(younger, ids[:half]...)
+	return [][]string{younger, ids[:half]}
 }
 
-// atBothEnds returns the first responses of each half that fromBothEnds returns.
-func atBothEnds(all []Response) []Response {
-	const most = handful
-	half := len(all) - len(all)/2
-	return slices.Concat(all[:min(most, half)], all[half:min(half+most, len(all))])
+// firstOfEach returns the first responses of each half.
+func firstOfEach(halves [][]Response) (first []Response) {
+	for _, half := range halves {
+		first = append(first, half[:min(handful, len(half))]...)
+	}
+	return first
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/onsi/gomega/types"
-
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
@@ -23,77 +21,90 @@ import (
 
 // resume prepares changes below the limit and drives the key over it. Then it asks for the
 // changes, which must not show afterwards, and for every list until each is served. The
-// client waits as Retry-After says, or backs off. The other specs drive the key over its
-// limit in between, so that a run waits for the end of the limit's period only once.
+// other specs drive the key over its limit in between, so that a run waits for the end of the
+// limit's period only once.
 func resume(api *API) {
 	changes := limitedChanges(api)
+	lists := servedLists(api) // asked before the limit is met
+	exceedAndChange(api, changes)
+	LetOthersRun(api)
+	for _, r := range askAgain(api, lists) {
+		judgeResumed(api, r)
+	}
+	_ = api.Attempt(func() { awaitLaterChange(api) }) // if it does not show, the refused changes had as much time
+	for _, change := range changes {
+		change.judge(api)
+	}
+}
+
+// servedLists returns the operations of the requirement that the target serves.
+func servedLists(api *API) (served []string) {
 	operations := spec.RateResumes.Operations()
-	missing := make([]string, len(operations))
-	work := make([]func(), len(operations))
-	for i, op := range operations { // asked before the limit is met
-		work[i] = func() { missing[i] = api.Attempt(func() { NeedServed(api, Call{Operation: op}) }) }
-	}
-	api.Together(work...)
-	var served []string
+	missing := Each(api, operations, func(op spec.Operation) string {
+		return api.Attempt(func() { NeedServed(api, Call{Operation: op}) })
+	})
 	for i, op := range operations {
-		if missing[i] != "" {
+		if missing[i] == "" {
+			served = append(served, op.ID)
+		} else {
 			api.For(spec.RateResumes, op.ID).NotAssessed("%s", missing[i])
-			continue
 		}
-		served = append(served, op.ID)
 	}
+	return served
+}
+
+// exceedAndChange drives the key over its limit and sends the changes. A change that is served
+// is prepared and sent again: the limit's period had passed.
+func exceedAndChange(api *API, changes []*limitedChange) {
 	list := limitedRequest(api, anyList(api, spec.ListPlacementTests))
 	if d := drain(api, list); !d.limited {
 		api.NotAssessed("%s", d.lacks(api.Profile.RateLimit))
 	}
 	for range mostAttempts {
 		if sendBeyondLimit(api, changes, list) {
-			break
+			return
 		}
 		for _, change := range changes {
-			if change.wasServed() { // the limit's period had passed
+			if change.wasServed() {
 				change.prepare(api)
 			}
 		}
 		if !slices.ContainsFunc(changes, (*limitedChange).waits) || !drain(api, list).limited {
-			break
+			return
 		}
 	}
-	LetOthersRun(api)
-	again := make([]Response, len(served))
-	ask := func(i int) {
-		k := limitedRequest(api, served[i])
+}
+
+// askAgain asks for the lists until each is served. The client waits as Retry-After says, or
+// backs off.
+func askAgain(api *API, lists []string) []Response {
+	ask := func(list string) Response {
+		k := limitedRequest(api, list)
 		k.NoRetry = false
 		k.Brief = true
-		again[i] = TrySend(api, k)
+		return TrySend(api, k)
 	}
-	work = nil
-	for i := range served {
-		if i == 0 {
-			ask(i) // waits for the end of the period
-		} else {
-			work = append(work, func() { ask(i) })
-		}
+	if len(lists) == 0 {
+		return nil
 	}
-	api.Together(work...)
-	for i, id := range served {
-		r := again[i]
-		requirement := api.For(spec.RateResumes, id)
-		switch {
-		case errors.Is(r.Err, client.ErrTooLate): // the server is honest about a long period
-			longest, _ := api.Client.ThrottleLimits()
-			requirement.NotAssessed("a rate limit whose Retry-After is at most %s (twice pace.patience)", longest)
-		case r.Err != nil && !errors.Is(r.Err, client.ErrThrottled):
-			Stop(api, r)
-		case r.Err != nil && !servesAnotherWorkspace(api, id): // for whatever reason, it is not this limit
-			requirement.NotAssessed("responses other than 429")
-		default:
-			requirement.Expect(r).To(BeServedAgain())
-		}
-	}
-	_ = api.Attempt(func() { awaitLaterChange(api) }) // if it does not show, the refused changes had as much time
-	for _, change := range changes {
-		change.judge(api)
+	first := ask(lists[0]) // waits for the end of the period
+	return append([]Response{first}, Each(api, lists[1:], ask)...)
+}
+
+// judgeResumed judges that a list is served again.
+func judgeResumed(api *API, r Response) {
+	operation := r.Call.Operation.ID
+	requirement := api.For(spec.RateResumes, operation)
+	switch {
+	case errors.Is(r.Err, client.ErrTooLate): // the server is honest about a long period
+		longest, _ := api.Client.ThrottleLimits()
+		requirement.NotAssessed("a rate limit whose Retry-After is at most %s (twice pace.patience)", longest)
+	case r.Err != nil && !errors.Is(r.Err, client.ErrThrottled):
+		Stop(api, r)
+	case r.Err != nil && !servesAnotherWorkspace(api, operation): // for whatever reason, it is not this limit
+		requirement.NotAssessed("responses other than 429")
+	default:
+		requirement.Judge(servedAgain(r))
 	}
 }
 
@@ -295,9 +306,7 @@ func expectNoneCreated(api *API, requirement Requirement, refused Response) {
 	if lacks := page.Shortfall(); lacks != "" {
 		api.NotAssessed("%s from %s", lacks, list.Operation.ID) // RATE-RESUMES judges that
 	}
-	made := madeOf(refused, nil, rowsByKey(page))
-	rollBack(api, refused.Call, made)
-	requirement.Expect(refused).To(MakeNothing(made))
+	expectNoneMade(api, requirement, refused, rowsByKey(page))
 }
 
 func expectKeptBeyondLimit(api *API, requirement Requirement, refused Response) {
@@ -313,18 +322,15 @@ func expectAccountStayed(api *API, requirement Requirement, refused Response) {
 	moves(api, reversed(away))
 }
 
-// BeServedAgain matches a response to a request that was sent again until the
-// limit's period had passed.
-func BeServedAgain() types.GomegaMatcher {
-	return &Expectation[Response]{Words: "serve the request once the limit's period has passed", Judge: func(r Response) Verdict {
-		switch {
-		case errors.Is(r.Err, client.ErrThrottled):
-			return Verdict{Assessed: 1, Findings: []Finding{Found(r, "status", "the request served once the period has passed",
-				fmt.Sprintf("%d responses with 429, and no other", r.Throttled))}}
-		case r.Status != http.StatusOK:
-			return Verdict{Assessed: 1, Findings: []Finding{Found(r, "status", "200", Readable(r))}}
-		default:
-			return Verdict{Assessed: 1}
-		}
-	}}
+// servedAgain judges the response to a request that was sent again until the limit's period had
+// passed.
+func servedAgain(r Response) Verdict {
+	switch {
+	case errors.Is(r.Err, client.ErrThrottled):
+		return Comparison(Found(r, "status", "the request served once the period has passed",
+			fmt.Sprintf("%d responses with 429, and no other", r.Throttled)))
+	case r.Status != http.StatusOK:
+		return Comparison(Found(r, "status", "200", Readable(r)))
+	}
+	return Comparison()
 }

@@ -8,15 +8,12 @@ import (
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
-	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // rateLimits exceeds the rate limit of the key that the profile hands over for
@@ -91,8 +88,7 @@ func exceedTheLimit(api *API) {
 			return
 		}
 	}
-	d := drain(api, k)
-	api.For(spec.Rate429).Expect(d).To(BeLimited(api.Profile.RateLimit))
+	api.For(spec.Rate429).Judge(drain(api, k).verdict(api.Profile.RateLimit))
 }
 
 // repeatable reports whether the unsafe operation's request may be sent up to
@@ -120,28 +116,24 @@ type drained struct {
 // period is when a request was sent and when it was answered.
 type period struct{ sent, answered time.Time }
 
-// BeLimited matches a drained key that was answered 429, and by nothing else once
-// it had been served. A limit that the budget does not reach proves nothing,
-// unless the profile promises a lower one.
-func BeLimited(promise *profile.RateLimit) types.GomegaMatcher {
-	return &Expectation[drained]{Words: "answer 429 beyond the rate limit", Judge: func(d drained) Verdict {
-		var found Verdict
-		within, broken := d.breaksPromise(promise)
-		switch {
-		case broken:
-			found.Findings = append(found.Findings, Found(d.last, "status",
-				fmt.Sprintf("429 beyond the promised %d requests per %s", promise.Requests, promise.Per),
-				fmt.Sprintf("%d requests served within %s", tooManyFor(promise), within.Round(time.Millisecond))))
-		case d.limited:
-			found.Assessed++
-		case len(d.odd) == 0:
-			found.Missing = d.lacks(promise)
-		}
-		for _, r := range d.odd {
-			found.Findings = append(found.Findings, Found(r, "status", "429, since the same request was served before", Readable(r)))
-		}
-		return found
-	}}
+// verdict judges that the key was answered 429, and by nothing else once it had been served. A
+// limit that the budget does not reach proves nothing, unless the profile promises a lower one.
+func (d drained) verdict(promise *profile.RateLimit) (found Verdict) {
+	within, broken := d.breaksPromise(promise)
+	switch {
+	case broken:
+		found.Add(Found(d.last, "status",
+			fmt.Sprintf("429 beyond the promised %d requests per %s", promise.Requests, promise.Per),
+			fmt.Sprintf("%d requests served within %s", tooManyFor(promise), within.Round(time.Millisecond))))
+	case d.limited:
+		found.Assessed++
+	case len(d.odd) == 0:
+		found.Missing = d.lacks(promise)
+	}
+	for _, r := range d.odd {
+		found.Add(Found(r, "status", "429, since the same request was served before", Readable(r)))
+	}
+	return found
 }
 
 // lacks says what would have shown a limit that was not met.
@@ -296,7 +288,7 @@ func refusedForLimit(api *API, refused Response) bool {
 	if !api.Do(wait).OK() || !takenInstead(api.Do(refused.Call)) {
 		return false
 	}
-	api.For(spec.Rate429).Expect(refused).To(HaveStatusBecause(http.StatusTooManyRequests, "429, since the same request is taken once the limit's period has passed"))
+	api.For(spec.Rate429).Judge(Comparison(Found(refused, "status", "429, since the same request is taken once the limit's period has passed", Readable(refused))))
 	return true
 }
 

@@ -1,7 +1,6 @@
 package suites
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -43,7 +42,7 @@ func getLikeList(api *API) {
 	if tests {
 		found := api.Do(get.WithID(made.ID()))
 		if IsMade(made, found) && found.Row()["timestamp_created"] != nil {
-			api.Expect(found).To(ShowTheCreationOf(made))
+			expectCreationTime(api, made, found)
 		}
 		shown = append(shown, found)
 	}
@@ -102,19 +101,18 @@ func sample(rows map[string]map[string]any, n int) []string {
 // a test was created.
 const clockSkew = time.Minute
 
-// ShowTheCreationOf matches a get that shows the same time of creation as the response to
-// the creation, but for the precision and the clocks of two machines.
-func ShowTheCreationOf(made Response) types.GomegaMatcher {
+// expectCreationTime expects the same time of creation in a get as in the response to the
+// creation, but for the precision and the clocks of two machines.
+func expectCreationTime(api *API, made, found Response) {
 	const field = "timestamp_created"
-	return &Expectation[Response]{Words: "show when the test was created as the creation did", Judge: func(r Response) Verdict {
-		said, known := timeIn(made.Row()[field])
-		shown, ok := timeIn(r.Row()[field])
-		if !known || !ok { // the rules judge the form
-			return Verdict{Missing: "a creation and a get that show timestamp_created"}
-		}
-		return JudgeValue(r, "/"+field, shown, Be(fmt.Sprintf("%s, as in the response to the creation", made.Row()[field]),
-			gomega.BeTemporally("~", said, clockSkew)))
-	}}
+	said, known := timeIn(made.Row()[field])
+	shown, ok := timeIn(found.Row()[field])
+	if !known || !ok { // the rules judge the form
+		api.For(spec.StateGetList).NotAssessed("a creation and a get that show %s", field)
+		return
+	}
+	words := made.Text(field) + ", as in the response to the creation"
+	api.For(spec.StateGetList).Judge(JudgeValue(found, "/"+field, shown, Be(words, gomega.BeTemporally("~", said, clockSkew))))
 }
 
 // timeIn parses a timestamp.

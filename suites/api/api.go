@@ -345,6 +345,17 @@ func (api *API) Together(work ...func()) {
 	}
 }
 
+// Each runs the function for each item at the same time and returns the results in the order of
+// the items.
+func Each[T, R any](api *API, items []T, f func(T) R) []R {
+	results, work := make([]R, len(items)), make([]func(), len(items))
+	for i, item := range items {
+		work[i] = func() { results[i] = f(item) }
+	}
+	api.Together(work...)
+	return results
+}
+
 func (api *API) restore() {
 	ctx, cancel := sandbox.ForRollback(api.Ctx)
 	defer cancel()

@@ -152,6 +152,13 @@ func (v *Verdict) Add(findings ...Finding) {
 	v.More += len(findings) - fits
 }
 
+// Comparison returns the verdict on a comparison that found these differences.
+func Comparison(found ...Finding) Verdict {
+	v := Verdict{Assessed: 1}
+	v.Add(found...)
+	return v
+}
+
 // VerdictOf asks one of our matchers for its verdict. A matcher of Gomega's own
 // says yes or no; its message is the expectation then.
 func VerdictOf(matcher gomegatypes.GomegaMatcher, actual any, message string) Verdict {

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
@@ -63,6 +64,9 @@ func ValuesOf(api *API, field string) []variants.Variant {
 	values := slices.DeleteFunc(variants.Member(spec.CreatePlacementTest, field).Valid, func(v variants.Variant) bool {
 		return v.Value == nil || v.Value == "" && slices.Contains(spec.CreateRequired, field)
 	})
+	if field == "schedule" {
+		values = someZones(api, values)
+	}
 	for i, v := range values {
 		_, isText := v.Value.(string)
 		values[i].Open = v.Open && !isLines(field, v) || field == "test_code" && isText // a code may have a form
@@ -81,6 +85,22 @@ func ValuesOf(api *API, field string) []variants.Variant {
 		}
 	}
 	return append(values, api.targetValues(field)...)
+}
+
+// someZones returns the values of a schedule with a part of the time zones: the first one, the
+// last one, and some that the seed chooses. Every run creates, reads and deletes a test with each.
+func someZones(api *API, schedules []variants.Variant) []variants.Variant {
+	const some = 10
+	isZone := func(v variants.Variant) bool { return strings.HasPrefix(v.What, "timezone: ") }
+	zones := slices.DeleteFunc(slices.Clone(schedules), func(v variants.Variant) bool { return !isZone(v) })
+	if len(zones) <= some {
+		return schedules
+	}
+	picked := []variants.Variant{zones[0], zones[len(zones)-1]}
+	for _, i := range api.Rng.Perm(len(zones) - 2)[:some-2] {
+		picked = append(picked, zones[i+1])
+	}
+	return append(slices.DeleteFunc(schedules, isZone), picked...)
 }
 
 // keptTexts are texts that a server may refuse, but must not change.
@@ -149,7 +169,7 @@ func (api *API) severalObjects(field string) []any {
 	if known, ok := OptionalValue(api, field); ok {
 		values = append(values, known)
 	}
-	for _, row := range api.Read(api.As(dataset.Main, spec.ListPlacementTests)).Rows() {
+	for _, row := range Shared(api, api.As(dataset.Main, spec.ListPlacementTests)).Rows() {
 		values = append(values, row.Value[field])
 	}
 	var several []any

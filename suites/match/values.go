@@ -25,11 +25,7 @@ type Expectation[T any] struct {
 
 // FoundNothing makes a matcher of what a spec has compared by itself: it has found these.
 func FoundNothing[T any](words string, found []Finding) types.GomegaMatcher {
-	return &Expectation[T]{Words: words, Judge: func(T) Verdict {
-		v := Verdict{Assessed: 1}
-		v.Add(found...)
-		return v
-	}}
+	return &Expectation[T]{Words: words, Judge: func(T) Verdict { return Comparison(found...) }}
 }
 
 // Match reports whether nothing breaks the expectation.
@@ -71,12 +67,7 @@ func onStatus(words, expected string, fits func(status int) bool) types.GomegaMa
 
 // HaveStatus matches a response of exactly that HTTP status.
 func HaveStatus(status int) types.GomegaMatcher {
-	return HaveStatusBecause(status, fmt.Sprint(status))
-}
-
-// HaveStatusBecause is HaveStatus with words for the status that say why.
-func HaveStatusBecause(status int, expected string) types.GomegaMatcher {
-	return onStatus(fmt.Sprintf("answer %d", status), expected, func(s int) bool { return s == status })
+	return onStatus(fmt.Sprintf("answer %d", status), fmt.Sprint(status), func(s int) bool { return s == status })
 }
 
 // BeRefused matches a response that is neither a success nor a server error.
