@@ -36,26 +36,37 @@ func withKeyElsewhere(k Call) []Call {
 		inHeaders = inHeaders.WithHeader(name, "Bearer "+token)
 	}
 	cookie := "access_token=" + token + "; api_key=" + token + "; session=" + token + "; token=" + token
-	return []Call{inQuery.MustBeRefused(spec.AuthHeaderMissing), inHeaders.WithHeader("Cookie", cookie+"; Authorization=Bearer "+token).MustBeRefused(spec.AuthHeaderMissing)}
+	return UnauthorizedFor(spec.AuthHeaderMissing, inQuery, inHeaders.WithHeader("Cookie", cookie+"; Authorization=Bearer "+token))
 }
 
 // Forms of a header with a valid key that is not valid itself. KEY stands for the key, OTHER
-// for one that no server has issued, and each name in encodings for the encoded key.
+// for one that no server has issued, and each name in encodings for the encoded key. The
+// operations share the forms that only a rare parser takes.
 var (
 	otherSchemes = []string{
-		"Basic KEY", "KEY", "Basic USER", "Digest KEY", "Token KEY", "ApiKey KEY", "BearerKEY", "Bearer:KEY", "XBearer KEY",
-		"Bearer: KEY", "Bearer=KEY", "Bearer%20KEY", `"Bearer KEY"`, "Bearer,KEY", "Bearer;KEY", "Bearer_KEY", "Bearer-KEY", "Bearer+KEY",
-		"Bearer/KEY", "Bearer.KEY", "'Bearer KEY'", "Basic PASSWORD",
+		"Basic KEY", "KEY", "Basic USER", "Basic PASSWORD", "Digest KEY", "Token KEY", "ApiKey KEY", "BearerKEY", "Bearer:KEY",
+		"XBearer KEY", "Bearer: KEY", "Bearer=KEY", "Bearer%20KEY", `"Bearer KEY"`,
 	}
+	rareSchemes = []string{"Bearer,KEY", "Bearer;KEY", "Bearer_KEY", "Bearer-KEY", "Bearer+KEY", "Bearer/KEY", "Bearer.KEY", "'Bearer KEY'"}
 	otherTokens = []string{
-		`Bearer "KEY"`, "Bearer 'KEY'", "Bearer <KEY>", "Bearer KEY,", "Bearer KEY;", "Bearer Bearer KEY", "Bearer KEY conformance",
-		"Bearer OTHER, Bearer KEY", "Bearer KEY, Bearer OTHER", "Bearer PERCENT", "Bearer BASE64", "Bearer null", "Bearer %",
-		"Bearer [KEY]", "Bearer {KEY}", "Bearer (KEY)", "Bearer KEY.", "Bearer KEY:", "Bearer token=KEY", `Bearer token="KEY"`,
-		"Bearer key=KEY", "Bearer HEX", "Bearer URLSAFE", "Bearer `KEY`", "Bearer KEY!", "Bearer bearer KEY", "Bearer Token KEY",
+		"Bearer PERCENT", "Bearer BASE64", "Bearer null", "Bearer %", `Bearer "KEY"`, "Bearer 'KEY'", "Bearer KEY,", "Bearer Bearer KEY",
+		"Bearer KEY conformance", "Bearer OTHER, Bearer KEY", "Bearer KEY, Bearer OTHER", "Bearer token=KEY", `Bearer token="KEY"`,
+	}
+	rareTokens = []string{
+		"Bearer <KEY>", "Bearer [KEY]", "Bearer {KEY}", "Bearer (KEY)", "Bearer `KEY`", "Bearer KEY;", "Bearer KEY.", "Bearer KEY:",
+		"Bearer KEY!", "Bearer key=KEY", "Bearer bearer KEY", "Bearer Token KEY", "Bearer HEX", "Bearer URLSAFE",
 	}
 	// A server may accept these, unless the key is revoked.
 	looseForms = []string{"bearer KEY", "BEARER  KEY", "Bearer\tKEY"}
 )
+
+func withOtherScheme(k Call) []Call { return inForms(spec.AuthSchemeOther, k, otherSchemes) }
+
+// withOtherToken shows the key in forms that make another key of it. Their order lets each
+// operation try one that holds a revoked key.
+func withOtherToken(api *API, k Call) []Call {
+	return append(withAlmostKey(api, k), inForms(spec.AuthKeyUnknown, k, otherTokens)...)
+}
 
 var encodings = map[string]func(token []byte) string{
 	"PERCENT":  func(token []byte) string { return "%" + strings.ReplaceAll(fmt.Sprintf("% X", token), " ", "%") },
@@ -78,6 +89,10 @@ func inForms(id spec.ID, k Call, forms []string) []Call {
 	}
 	return UnauthorizedFor(id, calls...)
 }
+
+// longKey is how many bytes a key must have for a part of it, or for it with another
+// letter, to be surely no key.
+const longKey = 16
 
 // withAlmostKey shows variations of a valid key. Each has a name of its own, so that a
 // curl command can show a variable in its place.
@@ -142,42 +157,49 @@ func withCaseSwapped(token string) string {
 // malformedID is no UUID.
 const malformedID = "not-a-uuid"
 
-// besides returns what a server may notice before it looks at the key: a mistake in each part
-// of the operation's requests, and all optional parts at once.
+// besides returns what a server may notice before it looks at the key: mistakes in the
+// operation's requests, and all optional parts at once. Mistakes share a request if none keeps a
+// server from noticing another.
 func besides(api *API, op spec.Operation) []func(Call) Call {
 	var all []func(Call) Call
 	raw := func(k Call) Call { return k.WithBody(Raw(`{"name": "breaks o`)) }
 	switch op.Method {
 	case http.MethodPost:
-		all = append(all, raw, func(k Call) Call { return k.WithBody(nil) }, func(k Call) Call { return k.WithBody(map[string]any{}) },
+		all = append(all, raw, withInvalidFields, func(k Call) Call { return k.WithBody(nil) }, func(k Call) Call { return k.WithBody(map[string]any{}) },
 			func(k Call) Call { return k.WithBody(Raw(string(BodyOf(k)))).WithHeader("Content-Type", "text/plain") })
 	case http.MethodDelete:
 		all = append(all, raw)
 	}
-	for _, member := range variants.Body(op.ID) {
-		if len(member.Invalid) > 0 {
-			all = append(all, func(k Call) Call { return k.WithField(member.Name, member.Invalid[0].Value) })
-		}
-	}
+	var parameters []string // that x is no value of
 	if op.Answer == spec.Page && api.Has(Cursor(op.ID)) {
-		cursor := CursorParameter(api, op)
-		all = append(all, func(k Call) Call { return k.WithQuery("limit", "0") }, func(k Call) Call { return k.WithQuery(cursor, "x") })
+		parameters = []string{CursorParameter(api, op)}
+		all = append(all, func(k Call) Call { return k.WithQuery("limit", "0") })
 	}
 	parts := optionalParts(api, AuthorizedRole(op), op)
 	for _, part := range parts {
-		for _, name := range part.parameters {
-			all = append(all, func(k Call) Call { return k.WithQuery(name, "x") })
+		parameters = append(parameters, part.parameters...)
+	}
+	if len(parameters) > 0 {
+		all = append(all, func(k Call) Call {
+			for _, name := range parameters {
+				k = k.WithQuery(name, "x")
+			}
+			return k
+		})
+	}
+	if len(parts) > 0 {
+		all = append(all, func(k Call) Call { return withParts(k, parts) })
+	}
+	return all
+}
+
+func withInvalidFields(k Call) Call {
+	for _, member := range variants.Body(k.Operation.ID) {
+		if len(member.Invalid) > 0 {
+			k = k.WithField(member.Name, member.Invalid[0].Value)
 		}
 	}
-	if len(parts) == 0 {
-		return all
-	}
-	return append(all, func(k Call) Call {
-		for _, part := range parts {
-			k = part.add(k)
-		}
-		return k
-	})
+	return k
 }
 
 // inTurn returns the calls, the first as it is and each other one with one of the changes.
@@ -190,7 +212,7 @@ func inTurn(calls []Call, changes []func(Call) Call) []Call {
 	for i := 1; i < max(len(calls), len(changes)+1); i++ {
 		k := calls[i%len(calls)]
 		if len(changes) > 0 {
-			k = changes[(i-1)%len(changes)](k).MustBeRefused(k.Breaks)
+			k = changes[(i-1)%len(changes)](k)
 		}
 		all = append(all, k)
 	}
@@ -201,5 +223,5 @@ func inTurn(calls []Call, changes []func(Call) Call) []Call {
 // does not have: its id is no UUID, and the answer to an unknown path is the same. The
 // specification does not say that such a path asks for a key.
 func isUnknownPath(api *API, r Response) bool {
-	return r.Call.ID == malformedID && spec.MeansUnserved(r.Status) && r.Status == UnknownPath(api, client.Key{})
+	return spec.MeansUnserved(r.Status) && r.Status == UnknownPath(api, client.Key{})
 }

@@ -17,7 +17,8 @@ import (
 func almostValid(key client.Key) []Call {
 	api := &API{Env: &Env{Profile: &profile.Profile{}}}
 	k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), Key: key}
-	return slices.Concat(withOtherTokens(api, k), withOtherScheme(k), withKeyElsewhere(k))
+	rare := inForms(spec.AuthKeyUnknown, k, slices.Concat(rareSchemes, rareTokens))
+	return slices.Concat(withOtherToken(api, k), withOtherScheme(k), rare, withKeyElsewhere(k))
 }
 
 func TestCurlLinesOfAlmostValidCredentialsHoldNoKey(t *testing.T) {
@@ -55,26 +56,25 @@ func TestShortKeysAreOnlyLengthened(t *testing.T) {
 	}
 }
 
-// Together, the operations send every revoked key in every spelling of other credentials.
-func TestRevokedKeysMeetEverySpelling(t *testing.T) {
-	valid := client.Key{Name: "main", Token: "acme_4Zr7mK1wQx9LpT2vB8nD5sHcJf3GyEaU6"}
-	var keys []profile.Key
+// Together, the operations send every valid and every revoked key in every rare form.
+func TestOperationsShareTheForms(t *testing.T) {
+	api := &API{Env: &Env{Profile: &profile.Profile{}}, Spec: Spec{Pairs: spec.Pairs()}}
+	keys := []client.Key{{Name: "main", Token: "acme_4Zr7mK1wQx9LpT2vB8nD5sHcJf3GyEaU6"}}
 	for _, token := range []string{"acme_revokedKey1AbCdEfGhIjKlMnOp", "acme_revokedKey2ZyXwVuTsRqPoNmL"} {
-		keys = append(keys, profile.Key{Name: token[5:16], Token: token, State: profile.KeyRevoked})
+		key := profile.Key{Name: token[5:16], Token: token, State: profile.KeyRevoked}
+		api.Profile.Keys, keys = append(api.Profile.Keys, key), append(keys, key.ForClient())
 	}
-	api := &API{Env: &Env{Profile: &profile.Profile{Keys: keys}}}
+	rare := slices.Concat(rareSchemes, rareTokens)
 	sent := map[string]bool{}
 	for _, op := range spec.Operations() {
-		k := Call{Operation: op, Key: valid}
-		for _, call := range slices.Concat(spelled(api, k, withOtherScheme), spelled(api, k, func(k Call) []Call { return withOtherTokens(api, k) })) {
-			sent[call.Key.Token+" "+authorizationOf(call)] = true
+		for _, call := range spelled(api, Call{Operation: op, Key: keys[0]}, withOtherScheme, rare...) {
+			sent[authorizationOf(call)] = true
 		}
 	}
 	for _, key := range keys {
-		k := Call{Operation: spec.Operations()[0], Key: key.ForClient()}
-		for _, call := range slices.Concat(withOtherScheme(k), withOtherTokens(api, k)) {
-			if !sent[call.Key.Token+" "+authorizationOf(call)] {
-				t.Errorf("no operation is sent %q %q", call.Key.Name, authorizationOf(call))
+		for _, call := range inForms(spec.AuthSchemeOther, Call{Key: key}, slices.Concat(otherSchemes, rare)) {
+			if !sent[authorizationOf(call)] {
+				t.Errorf("no operation is sent %q", authorizationOf(call))
 			}
 		}
 	}

@@ -254,9 +254,9 @@ func expectForeignIDRefused(api *API) Response {
 		}
 		return AnID(api, dataset.Main, op, n.Kind)
 	})
-	k = k.MustBeRefused(spec.IsolationID)
-	response := api.Do(k)
-	for _, form := range foreignForms(api, dataset.Main, k)[1:] {
+	forms := foreignForms(api, dataset.Main, k.MustBeRefused(spec.IsolationID))
+	response := api.Do(forms[0])
+	for _, form := range forms[1:] {
 		api.Do(form)
 	}
 	api.Observe(spec.OpenPointForeignID, "%d", response.Status)
@@ -275,20 +275,17 @@ func expectForeignFilters(api *API) {
 		page := &theirs.Pages[i]
 		page.Rows = slices.DeleteFunc(slices.Clone(page.Rows), func(row paging.Row) bool { return shared[row.Key] > 0 })
 	}
-	var shown []Walk
-	var work []func()
+	var filtered []Call
 	for _, f := range oracle.Filters(op.ID) {
 		for _, u := range f.Foreign(theirs.Rows(), ours.Rows(), most) {
-			k, i := FilteredBy(api, api.Request(), u.Query).MayBeRefused(), len(shown)
-			shown = append(shown, Walk{})
-			work = append(work, func() { shown[i] = Ask(api, k, oracle.Query{Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk })
+			filtered = append(filtered, FilteredBy(api, api.Request(), u.Query).MayBeRefused())
 		}
 	}
-	if len(work) == 0 {
+	if len(filtered) == 0 {
 		api.NotAssessed("a row of %s in the workspace %q with a value to filter by", op.ID, dataset.Second)
 	}
-	api.Together(work...)
-	for _, w := range shown {
+	whole := oracle.Query{Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}
+	for _, w := range Each(api, filtered, func(k Call) Walk { return Ask(api, k, whole).Walk }) {
 		api.Expect(w).To(ShareNoRowWith(theirs))
 	}
 }

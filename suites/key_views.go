@@ -10,7 +10,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
-	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -20,8 +19,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // viewsOfKeys compares what the keys of a workspace see (section Authentication, rule 2).
@@ -29,33 +26,40 @@ func viewsOfKeys() {
 	for _, op := range spec.ScopeSameRows.Operations() {
 		Describe(op.ID, func() {
 			It("shows every key of a workspace the same rows", Requires(spec.ScopeSameRows), Needs(anotherKey(op), Cursor(op.ID)), func(api *API) {
-				var all []*keyViews
-				var work []func()
-				for _, role := range readingRoles(api) {
-					keys := otherKeys(api.Profile, role, op)
-					if op.Answer == spec.One && role != dataset.Main || len(keys) == 0 {
-						continue // the run creates its tests in the main workspace
-					}
-					full := api.As(role, op.ID)
-					if op.Answer == spec.One {
-						full = api.Request()
-					}
-					for _, k := range withMetadataToo(full) {
-						v := &keyViews{full: k, others: make([]view, len(keys))}
-						all, work = append(all, v), append(work, func() { v.read(api, keys) })
+				sameRows := api.For(spec.ScopeSameRows)
+				for _, verdicts := range Each(api, readsWithFullKeys(api, op), func(r fullRead) []Verdict { return r.compare(api) }) {
+					for _, found := range verdicts {
+						sameRows.Judge(found)
 					}
 				}
-				api.Together(work...)
-				compared := 0
-				for _, v := range all {
-					compared += v.compare(api)
-				}
-				if compared == 0 {
+				if !sameRows.Judged() {
 					api.NotAssessed("%s", seenByAnother(op))
 				}
 			})
 		})
 	}
+}
+
+// fullRead is a read with the full key of a workspace, and its other keys.
+type fullRead struct {
+	full Call
+	keys []client.Key
+}
+
+func readsWithFullKeys(api *API, op spec.Operation) (reads []fullRead) {
+	for _, role := range readingRoles(api) {
+		keys := otherKeys(api.Profile, role, op)
+		switch {
+		case len(keys) == 0:
+		case op.Answer != spec.One:
+			reads = append(reads, fullRead{api.As(role, op.ID), keys})
+		case role == dataset.Main: // the run creates its tests there
+			for _, k := range withMetadataToo(api.Request()) {
+				reads = append(reads, fullRead{k, keys})
+			}
+		}
+	}
+	return reads
 }
 
 // seenByAnother names what shows whether keys see the same rows.
@@ -125,79 +129,43 @@ func otherKeys(p *profile.Profile, role string, op spec.Operation) []client.Key 
 	return keys
 }
 
-// keyViews are what the full key sees, and then the others.
-type keyViews struct {
-	full   Call
-	before view
-	others []view
-}
-
-func (v *keyViews) read(api *API, keys []client.Key) {
-	v.before = see(api, v.full)
-	var work []func()
-	for i, key := range keys {
-		work = append(work, func() { v.others[i] = see(api, v.full.WithKey(key).MayBeRefused()) })
+// compare judges what each other key sees. A difference counts if it lasts: the specification
+// does not say how soon a change shows in another view.
+func (r fullRead) compare(api *API) []Verdict {
+	var before view
+	if r.full.Operation.Answer == spec.One {
+		before = see(api, r.full)
+	} else {
+		before = viewOf(Shared(api, r.full))
 	}
-	api.Together(work...)
-}
-
-// compare reads with the full key again if the views differ. It returns how many keys were
-// compared. A difference counts if it lasts: the specification does not say how soon a change
-// shows in another view.
-func (v *keyViews) compare(api *API) (compared int) {
-	full, before, seen := v.full, v.before, v.others
-	if before.End != paging.Done || len(before.Rows()) == 0 {
-		return 0
+	if before.End != paging.Done || len(before.rows) == 0 {
+		return nil
 	}
-	after := sync.OnceValue(func() view { return see(api, full) })
-	found := make([][]Finding, len(seen))
-	differ := map[int]view{}
-	for i := range seen {
-		if seen[i].End != paging.Done { // SCOPE-EXACT and its neighbours judge a refusal
-			continue
+	after := sync.OnceValue(func() view { return see(api, r.full) })
+	return Each(api, r.keys, func(key client.Key) Verdict {
+		seen := see(api, r.full.WithKey(key).MayBeRefused())
+		if seen.End != paging.Done { // SCOPE-EXACT and its neighbours judge a refusal
+			return Verdict{}
 		}
-		compared++
-		found[i] = differences(before, seen[i], before, seen[i])
-		if len(found[i]) > 0 && after().End == paging.Done {
-			found[i] = differences(before, seen[i], after(), seen[i])
+		found := Verdict{Assessed: 1}
+		different := differences(before, seen, before, seen)
+		if len(different) > 0 && after().End == paging.Done { // the list may have changed meanwhile
+			different = differences(before, seen, after(), seen)
 		}
-		if len(found[i]) > 0 {
-			differ[i] = seen[i]
+		if len(different) > 0 {
+			api.Eventually(func() []Finding {
+				first, again, last := see(api, r.full), see(api, seen.List), see(api, r.full)
+				var now []Finding // a view that ends early shows no difference
+				if first.End == paging.Done && again.End == paging.Done && last.End == paging.Done {
+					now = differences(first, again, last, seen)
+				}
+				different, seen = persisting(different, now), again
+				return different
+			}).Should(gomega.BeEmpty())
 		}
-	}
-	if len(differ) > 0 {
-		api.Eventually(func() bool { return v.lookAgain(api, found, differ) }).Should(gomega.BeTrue())
-	}
-	for i := range seen {
-		if seen[i].End == paging.Done {
-			api.Expect(seen[i].Walk).To(ShowWhatTheFullKeySees(found[i]))
-		}
-	}
-	return compared
-}
-
-// lookAgain keeps the differences that the views that differed before still show. It
-// reports whether there are none.
-func (v *keyViews) lookAgain(api *API, found [][]Finding, differ map[int]view) (none bool) {
-	first, again := see(api, v.full), make([]view, len(v.others))
-	var work []func()
-	for i := range differ {
-		work = append(work, func() { again[i] = see(api, v.others[i].List) })
-	}
-	api.Together(work...)
-	last := see(api, v.full)
-	for i, earlier := range differ {
-		var now []Finding // a view that ends early shows no difference
-		if first.End == paging.Done && again[i].End == paging.Done && last.End == paging.Done {
-			now = differences(first, again[i], last, earlier)
-		}
-		if found[i] = persisting(found[i], now); len(found[i]) == 0 {
-			delete(differ, i)
-		} else {
-			differ[i] = again[i]
-		}
-	}
-	return len(differ) == 0
+		found.Add(different...)
+		return found
+	})
 }
 
 // persisting returns the differences that were found before: other rows change meanwhile.
@@ -214,12 +182,13 @@ type view struct {
 }
 
 // see reads a list or a resource. The walk is not Done if it could not be read.
-func see(api *API, k Call) view {
-	w := api.Walk(k, PagesOf(MaxLimit))
+func see(api *API, k Call) view { return viewOf(api.Walk(k, PagesOf(MaxLimit))) }
+
+func viewOf(w Walk) view {
 	seen := view{w, map[string]map[string]any{}}
 	for _, row := range w.Values() {
-		known := spec.Documented(k.Operation.Resource, row)
-		seen.rows[paging.KeyOf(k.Operation.Resource, known)] = known
+		known := spec.Documented(w.List.Operation.Resource, row)
+		seen.rows[paging.KeyOf(w.List.Operation.Resource, known)] = known
 	}
 	return seen
 }
@@ -229,24 +198,21 @@ func see(api *API, k Call) view {
 // is in both views of the full key, and an additional row in none of them, but in an
 // earlier view of the key.
 func differences(before, seen, after, earlier view) []Finding {
-	first, here, last, known := before.rows, seen.rows, after.rows, earlier.rows
 	at := seen.Last()
+	doubtful := before.IsDoubtful() || seen.IsDoubtful() || after.IsDoubtful()
 	var found []Finding
-	for _, key := range slices.Sorted(maps.Keys(first)) {
-		again, stays := last[key]
-		shown, ok := here[key]
+	for _, key := range slices.Sorted(maps.Keys(before.rows)) {
+		first, last, shown := before.rows[key], after.rows[key], seen.rows[key]
 		switch {
-		case !stays:
-		case !ok:
-			found = append(found, Found(at, "", "the row "+Shorten(key)+", as with the full key", fmt.Sprintf("%d rows without it", len(here))))
-		default:
-			if !before.IsDoubtful() && !seen.IsDoubtful() && !after.IsDoubtful() {
-				found = append(found, changedFields(at, key, first[key], shown, again)...)
-			}
+		case last == nil:
+		case shown == nil:
+			found = append(found, Found(at, "", "the row "+Shorten(key)+", as with the full key", fmt.Sprintf("%d rows without it", len(seen.rows))))
+		case !doubtful:
+			found = append(found, changedFields(at, key, first, shown, last)...)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(here)) {
-		if first[key] == nil && last[key] == nil && known[key] != nil {
+	for _, key := range slices.Sorted(maps.Keys(seen.rows)) {
+		if before.rows[key] == nil && after.rows[key] == nil && earlier.rows[key] != nil {
 			found = append(found, Found(at, "", "no row that the full key does not see", "the row "+Shorten(key)))
 		}
 	}
@@ -288,9 +254,4 @@ func sortedArrays(value any) any {
 		slices.SortFunc(value, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	}
 	return value
-}
-
-// ShowWhatTheFullKeySees matches a walk in which nothing differs from the full key's.
-func ShowWhatTheFullKeySees(differences []Finding) types.GomegaMatcher {
-	return FoundNothing[Walk]("show what the full key sees", differences)
 }

@@ -119,7 +119,6 @@ func TestMatchers(t *testing.T) {
 		"ShowNoStrangers":        {ShowNoStrangers("", selects), walked(paging.Done, []string{one}), ordered, "/items/1", nil},
 		"SelectRows":             {SelectRows(spec.FilterStatusMissing, selects, ordered, ordered), walked(paging.Done, []string{one}), walked(paging.Done, []string{}), "/items", nil},
 		"SelectRowsAmongAll":     {SelectRows(spec.FilterStatusExtra, selects, walked(paging.Done, []string{one}), walked(paging.Done, []string{one})), nil, nil, "", walked(paging.Done, []string{one})},
-		"ShowWhatTheFullKeySees": {ShowWhatTheFullKeySees([]Finding{Found(refused, "", "a", "b")}), nil, ordered, "", nil},
 		"LeaveOutOnly":           {LeaveOutOnly("id", ordered, ordered), walked(paging.Done, []string{}), ordered, "/items/0/id", nil},
 		"ShowPartAsIn":           {ShowPartAsIn(ordered, "id"), ordered, nil, "", walked(paging.Done, []string{"other"})},
 		"ShowPartInAnyRow":       {ShowPartAsIn(ordered, "name"), nil, ordered, "/items/0/name", nil},

@@ -100,14 +100,11 @@ func window(api *API, list spec.Operation) (part optionalPart, named bool) {
 	return part, true
 }
 
-// pageWithCursor returns a page of the list that has a cursor if there is one. It asks once a
-// run.
+// pageWithCursor returns a page of the list that has a cursor if there is one.
 func pageWithCursor(api *API, list spec.Operation) Response {
-	if known, ok := api.Cursors.Load(list.ID); ok {
-		return known.(Response)
-	}
-	page := api.Do(api.As(dataset.Main, list.ID).WithQuery("limit", "1"))
-	api.Cursors.Store(list.ID, page)
+	page, _ := Remember(api.Env, func() (Response, bool) {
+		return api.Do(api.As(dataset.Main, list.ID).WithQuery("limit", "1")), true
+	}, "a page with a cursor", list.ID)
 	return page
 }
 
@@ -116,17 +113,9 @@ func pageWithCursor(api *API, list spec.Operation) Response {
 func withKnownOptional(api *API, k Call) Call {
 	k = k.WithField("type", 2)
 	w := api.Workspace(dataset.Main)
+	unknown := map[string]bool{"tags": len(w.Tags) == 0, "recipients_labels": len(w.RecipientsLabels) == 0, "automations": len(w.Automations) == 0}
 	for _, field := range spec.CreateOptional {
-		known := true
-		switch field {
-		case "tags":
-			known = len(w.Tags) > 0
-		case "recipients_labels":
-			known = len(w.RecipientsLabels) > 0
-		case "automations":
-			known = len(w.Automations) > 0
-		}
-		if !known {
+		if unknown[field] {
 			continue
 		}
 		if value, ok := OptionalValue(api, field); ok {
@@ -152,10 +141,22 @@ func withAllParts(api *API, role string, k Call) []Call {
 	if len(parts) == 0 {
 		return nil
 	}
+	return []Call{withParts(k, parts)}
+}
+
+func withParts(k Call, parts []optionalPart) Call {
 	for _, part := range parts {
 		k = part.add(k)
 	}
-	return []Call{k}
+	return k
+}
+
+// eachPart returns the changes that add one optional part of the operation's requests.
+func eachPart(api *API, op spec.Operation) (all []func(Call) Call) {
+	for _, part := range optionalParts(api, AuthorizedRole(op), op) {
+		all = append(all, part.add)
+	}
+	return all
 }
 
 // withOtherCase returns the request with its id in upper case letters; none if that has no

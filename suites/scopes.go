@@ -156,9 +156,9 @@ func expectPartsServed(api *API, scope string) {
 	if len(parts) == 0 {
 		return
 	}
-	key, request := keyWithScope(api, scope), api.Request()
+	request := api.Request().WithKey(keyWithScope(api, scope)).Breaking(spec.ScopeExact)
 	for _, part := range parts {
-		k := part.add(request.WithKey(key).Breaking(spec.ScopeExact))
+		k := part.add(request)
 		r := api.Do(k)
 		for tries := 0; r.Again != nil && tries < handful; tries++ { // the row of the cursor is deleted
 			r = api.Do(Behind(api, k, *r.Again))
@@ -170,14 +170,16 @@ func expectPartsServed(api *API, scope string) {
 // also the requests that forms makes of it.
 func expectRefusals(api *API, keys []client.Key, forms func(api *API, role string, k Call) []Call) {
 	request := api.Request()
-	served := false
+	var calls []Call
 	for _, key := range keys {
-		response := api.Do(request.WithKey(key).MustBeRefused(api.Requirement()))
-		api.Observe(spec.OpenPointPermission, "%s", Refusal(response))
-		served = served || response.Status/100 == 2
+		calls = append(calls, request.WithKey(key).MustBeRefused(api.Requirement()))
 	}
-	for _, k := range forms(api, dataset.Main, request.WithKey(keys[0]).MustBeRefused(api.Requirement())) {
+	served := false
+	for i, k := range append(calls, forms(api, dataset.Main, calls[0])...) {
 		response := api.Do(k)
+		if i < len(keys) {
+			api.Observe(spec.OpenPointPermission, "%s", Refusal(response))
+		}
 		served = served || response.Status/100 == 2
 	}
 	if request.Operation.ID == spec.DeleteSubsequence && !served {

@@ -1,8 +1,6 @@
 package suites
 
 import (
-	"iter"
-
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -24,65 +22,50 @@ func statuses() {
 				if op.Answer == spec.Page {
 					api.Observe(spec.OpenPointUnknownQuery, "%d", r.Status)
 				}
-				for parameter, calls := range invalidQueries(api) {
-					for _, refused := range api.DoAll(calls...) {
-						api.Observe(spec.OpenPointInvalidQuery, "%s: %d", parameter, refused.Status)
+				for i, part := range variants.Query(op.ID) {
+					if name, known := nameOf(api, part); known {
+						expectAnswers(api, i, name, part)
 					}
-				}
-				if odd := oddQueries(api); len(odd) > 0 {
-					api.DoAll(odd...)
 				}
 			})
 		})
 	}
 }
 
-// invalidQueries returns requests of the spec's operation with values that the document
-// rules out, by the name of the parameter. Limits have a spec of their own.
-func invalidQueries(api *API) map[string][]Call {
-	calls := map[string][]Call{}
-	for name, part := range namedParts(api) {
-		for _, v := range part.Invalid {
-			calls[name] = append(calls[name], api.HarmlessRequest().WithQuery(name, oracle.Scalar(Normalize(v.Value))).MayBeRefused())
-		}
+// expectAnswers sends values of a query parameter that the document rules out, and values that
+// break careless servers. The parameters share the latter.
+func expectAnswers(api *API, index int, name string, part variants.Part) {
+	for _, v := range part.Invalid {
+		refused := api.Do(withValues(api, name, oracle.Scalar(Normalize(v.Value))))
+		api.Observe(spec.OpenPointInvalidQuery, "%s: %d", name, refused.Status)
 	}
-	return calls
+	valid, isBool := "conformance", false
+	if len(part.Valid) > 0 {
+		valid = oracle.Scalar(Normalize(part.Valid[0].Value))
+		_, isBool = part.Valid[0].Value.(bool)
+	}
+	if index%2 == 0 {
+		api.DoAll(withValues(api, name, ""), withValues(api, name, "\x00"))
+	} else {
+		api.DoAll(withValues(api, name, " "), withValues(api, name, valid, valid))
+	}
+	if isBool {
+		api.Do(withValues(api, name, []string{"TRUE", "1", "yes"}[index%3]))
+	}
 }
 
-// oddQueries returns requests of the spec's operation with values that break careless
-// servers: an empty and a blank one, a control character, a parameter that stands twice, and
-// texts that stand for booleans.
-func oddQueries(api *API) []Call {
-	var calls []Call
-	for name, part := range namedParts(api) {
-		value, odd := "conformance", []string{"", " ", "\x00"}
-		if len(part.Valid) > 0 {
-			value = oracle.Scalar(Normalize(part.Valid[0].Value))
-			if _, isBool := part.Valid[0].Value.(bool); isBool {
-				odd = append(odd, "TRUE", "1", "yes")
-			}
-		}
-		for _, value := range odd {
-			calls = append(calls, api.HarmlessRequest().WithQuery(name, value).MayBeRefused())
-		}
-		twice := api.HarmlessRequest().WithQuery(name, value).MayBeRefused()
-		twice.Query.Add(name, value)
-		calls = append(calls, twice)
-	}
-	return calls
+// withValues returns a request of the spec's operation with values of a query parameter.
+func withValues(api *API, name string, values ...string) Call {
+	k := api.HarmlessRequest().WithQuery(name, "").MayBeRefused()
+	k.Query[name] = values
+	return k
 }
 
-// namedParts returns the query parameters of the spec's operation that have names.
-func namedParts(api *API) iter.Seq2[string, variants.Part] {
-	return func(yield func(string, variants.Part) bool) {
-		for _, part := range variants.Query(api.Spec.Operation) {
-			name, known := api.Profile.Parameter(api.Spec.Operation, profile.CustomaryKey(api.Spec.Operation, part.Name))
-			if part.Name == "with_metadata" {
-				name, known = part.Name, true
-			}
-			if known && !yield(name, part) {
-				return
-			}
-		}
+// nameOf returns the target's name of a query parameter of the spec's operation. Limits have
+// a spec of their own.
+func nameOf(api *API, part variants.Part) (name string, known bool) {
+	if part.Name == "with_metadata" {
+		return part.Name, true
 	}
+	return api.Profile.Parameter(api.Spec.Operation, profile.CustomaryKey(api.Spec.Operation, part.Name))
 }

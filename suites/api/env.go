@@ -79,7 +79,6 @@ type Env struct {
 	changing sync.RWMutex // locked while one spec alone changes something
 
 	Controlled sync.Map // ids of the operations that control has asked
-	Cursors    sync.Map // id of a list → a short page of it
 	Provoked   sync.Map // Call.credentials of what was sent to get a 401 or 402
 
 	IDs       map[string]lookup.ID // what the profile names
