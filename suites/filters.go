@@ -7,7 +7,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
-	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -71,27 +70,21 @@ func severalFilters(op spec.Operation, n int, words string) Need {
 // handful is how many values of a filter are tried at most.
 const handful = 4
 
-// expectFilter compares uses of the filter with unfiltered walks. If they differ, it looks
-// again: a row that was created meanwhile may show later in one view than in another. Other
-// specs create more of them while it looks, so these do not count then.
+// expectFilter reads the list through the filter. It must show the rows that the filter
+// selects, and no others.
 func expectFilter(api *API, f oracle.Filter) {
 	list := api.Request()
 	tried := tryFilter(api, list, f, Shared)
-	if tried.differs(f) {
+	if tried.differs() { // again: a new row may show later in one view than in another
 		api.Eventually(func() bool {
 			tried = tryFilter(api, list, f, (*API).Read)
-			tried.before = Settled(api, tried.before)
-			return !tried.differs(f)
+			tried.before = Settled(api, tried.before) // other specs create rows meanwhile
+			return !tried.differs()
 		}).Should(gomega.BeTrue())
 	}
-	for _, t := range tried.uses {
-		if !t.whole || !t.walk.Complete() && len(t.walk.Pages) > 0 {
-			api.For(f.Extra()).Expect(t.walk).To(ShowNoStrangers(f.Extra(), t.use))
-		}
-		for _, id := range f.Requirements {
-			if t.whole && t.walk.Complete() {
-				api.For(id).Expect(t.walk).To(SelectRows(id, t.use, tried.before, tried.after))
-			}
+	for _, id := range f.Requirements {
+		for _, read := range tried.reads {
+			api.For(id).Judge(tried.verdict(id, read))
 		}
 	}
 	if f.Kind == spec.Search {
@@ -104,21 +97,142 @@ func expectFilter(api *API, f oracle.Filter) {
 	}
 }
 
+// filterTrial is what a filter shows between two reads of the whole list.
+type filterTrial struct {
+	filter        oracle.Filter
+	before, after Walk
+	reads         []filteredRead
+}
+
+// filteredRead is a read of the list through a use of the filter.
+type filteredRead struct {
+	oracle.Use
+	query        oracle.Query // it may have other parameters, too
+	mayBeRefused bool
+	walk         Walk // no page if it was refused
+}
+
+// tryFilter reads the whole list, then through the filter, and whole again.
+func tryFilter(api *API, list Call, f oracle.Filter, whole func(*API, Call) Walk) filterTrial {
+	tried := filterTrial{filter: f, before: whole(api, list)}
+	all := oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}
+	tried.reads = Each(api, filteredReads(f, all, Named(api, list.Operation.ID)), func(read filteredRead) filteredRead {
+		if read.mayBeRefused {
+			read.walk = Ask(api, list.MayBeRefused(), read.query).Walk
+		} else {
+			read.walk = Ask(api, list, read.query).Walk
+			if read.isWhole() {
+				Whole(api, read.walk)
+			}
+		}
+		return read
+	})
+	if len(tried.reads) == 0 {
+		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
+	}
+	tried.after = whole(api, list)
+	return tried
+}
+
+// filteredReads returns the reads that try a filter: alone, beside the flags of the list, and
+// beside each other filter, also after the first page.
+func filteredReads(f oracle.Filter, list oracle.List, named func(parameter string) bool) (reads []filteredRead) {
+	const perPair = 2 // reads beside each other filter
+	whole := func(u oracle.Use) oracle.Query {
+		return oracle.Query{Parameters: u.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}
+	}
+	for _, u := range f.Uses(list.Rows, handful) {
+		reads = append(reads, filteredRead{Use: u, query: whole(u)})
+	}
+	for _, u := range list.Alone(f, handful) { // a server may want both ends of a window
+		reads = append(reads, filteredRead{Use: u, query: whole(u), mayBeRefused: true})
+	}
+	for _, u := range list.Flagged(f, handful, named) {
+		reads = append(reads, filteredRead{Use: u, query: u.BeyondFirst(list.Rows)})
+	}
+	for _, u := range list.Beside(f, perPair, named) {
+		reads = append(reads, filteredRead{Use: u, query: oracle.Query{Parameters: u.Query, Sizes: []int{MaxLimit}, Pages: 1}})
+	}
+	for _, b := range list.BesideBeyond(f, perPair, named) {
+		reads = append(reads, filteredRead{Use: b.Use, query: b.Query})
+	}
+	return reads
+}
+
+// isWhole reports whether the read goes to the end, so that all selected rows must show.
+func (r filteredRead) isWhole() bool { return r.query.Pages == oracle.WholeWalk }
+
+// differs reports whether a read shows other rows than the requirements say.
+func (t filterTrial) differs() bool {
+	return slices.ContainsFunc(t.reads, func(read filteredRead) bool {
+		return slices.ContainsFunc(t.filter.Requirements, func(id spec.ID) bool { return len(t.verdict(id, read).Findings) > 0 })
+	})
+}
+
+// verdict judges a read by one requirement of the filter. Only a whole one can lack rows.
+func (t filterTrial) verdict(id spec.ID, read filteredRead) Verdict {
+	switch {
+	case read.isWhole() && read.walk.Complete():
+		return selectedRows(id, read.Use, read.walk, t.before, t.after)
+	case id == t.filter.Extra() && len(read.walk.Pages) > 0:
+		return strangers("", read.Use, read.walk)
+	}
+	return Verdict{}
+}
+
+// selectedRows judges that a filtered walk shows each row that the requirement includes, and
+// none that it excludes. Rows that changed between the unfiltered walks do not count.
+func selectedRows(id spec.ID, u oracle.Use, filtered, before, after Walk) Verdict {
+	found := strangers(id, u, filtered)
+	found.Assessed = len(found.Findings)
+	shown, later := filtered.Keys(), after.ByKey()
+	for _, row := range before.Rows() {
+		requirement, in := u.Says(row)
+		still, stillIn := u.Says(paging.Row{Key: row.Key, Value: later[row.Key]})
+		if requirement != id || still != id || in != stillIn || later[row.Key] == nil {
+			continue
+		}
+		found.Assessed++
+		if in && shown[row.Key] == 0 {
+			found.Add(Found(filtered.At(0), "/items", "the row "+Shorten(row.Key)+", which the unfiltered list shows",
+				fmt.Sprintf("%d rows without it", len(filtered.Rows()))))
+		}
+	}
+	if found.Assessed == 0 {
+		found.Missing = "rows of which some have the value of the filter, and others do not"
+	}
+	return found
+}
+
+// strangers judges that a filtered walk shows no row that the requirement excludes; "" means
+// any requirement.
+func strangers(id spec.ID, u oracle.Use, filtered Walk) Verdict {
+	found := Verdict{Assessed: 1}
+	for p, page := range filtered.Pages {
+		for i, row := range page.Rows {
+			if requirement, in := u.Says(row); requirement != "" && !in && (id == "" || requirement == id) {
+				found.Add(Found(filtered.At(p), PointerIn(i), "only rows that the filter selects: "+u.String(), u.Part(row.Value)))
+			}
+		}
+	}
+	return found
+}
+
 // filtersNewTests filters by status while there are tests that were created without one,
 // with null, and with each that sends no email. A server may count a new test under a status that it does not show.
 func filtersNewTests(api *API) {
 	with := func(status any) string {
 		return api.Do(api.RequestAs(dataset.Main, spec.CreatePlacementTest).WithField("status", status)).ID()
 	}
-	for _, status := range []string{"1", "2", "3"} { // a server may cache what a filter found
-		api.Read(api.Request().WithQuery(profile.ParamStatus, status))
+	byStatus := func(status any) Call { return api.Request().WithQuery(profile.ParamStatus, fmt.Sprint(status)) }
+	for _, status := range []int{1, 2, 3} { // a server may cache what a filter found
+		api.Read(byStatus(status))
 	}
 	ids := []string{NewTest(api).ID(), with(nil), with(Paused), with(Completed)}
 	listed := ListShowing(api, api.Request(), ids...)
 	for _, id := range ids { // other rows do not count while they are new
 		if row := listed.Row(id); row["status"] != nil {
-			byStatus := api.Request().WithQuery(profile.ParamStatus, fmt.Sprint(row["status"]))
-			api.For(spec.FilterStatusMissing).Expect(ListShowing(api, byStatus, id)).To(ShowRow(id, "the new test"))
+			api.For(spec.FilterStatusMissing).Expect(ListShowing(api, byStatus(row["status"]), id)).To(ShowRow(id, "the new test"))
 		}
 	}
 	for _, f := range oracle.Filters(spec.ListPlacementTests) {
@@ -128,226 +242,49 @@ func filtersNewTests(api *API) {
 	}
 }
 
-// filterTrial is a walk through each use of a filter, between two unfiltered walks.
-type filterTrial struct {
-	before, after Walk
-	uses          []triedUse
-}
-
-// triedUse is a walk through a use of the filter, also together with other parameters.
-type triedUse struct {
-	use   oracle.Use
-	whole bool // the walk goes to the end, so that all that the use selects must show
-	walk  Walk // no page if it is refused
-}
-
-// tryFilter walks the list without the filter, with it, and without it again: only rows
-// that both unfiltered walks show alike are expected or ruled out.
-func tryFilter(api *API, list Call, f oracle.Filter, unfiltered func(*API, Call) Walk) filterTrial {
-	tried := filterTrial{before: unfiltered(api, list)}
-	whole, named := oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}, Named(api, list.Operation.ID)
-	var work []func()
-	try := func(u oracle.Use, whole bool, walk func() Walk) {
-		i := len(tried.uses)
-		tried.uses = append(tried.uses, triedUse{use: u, whole: whole})
-		work = append(work, func() { tried.uses[i].walk = walk() })
-	}
-	for _, u := range f.Uses(whole.Rows, handful) {
-		k := FilteredBy(api, list, u.Query)
-		try(u, true, func() Walk { return api.Read(k) })
-	}
-	if len(work) == 0 {
-		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
-	}
-	ask := func(u oracle.Use, q oracle.Query) { try(u, false, func() Walk { return Ask(api, list, q).Walk }) }
-	for _, u := range whole.Flagged(f, handful, named) {
-		ask(u, u.BeyondFirst(whole.Rows))
-	}
-	for _, u := range whole.Beside(f, handful, named) {
-		ask(u, oracle.Query{Parameters: u.Query, Sizes: []int{MaxLimit}, Pages: 1})
-	}
-	for _, b := range whole.BesideBeyond(f, handful, named) {
-		ask(b.Use, b.Query)
-	}
-	for _, u := range whole.Alone(f, handful) { // a server may want both ends
-		q := oracle.Query{Parameters: u.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}
-		try(u, true, func() Walk { return Ask(api, list.MayBeRefused(), q).Walk })
-	}
-	api.Together(work...)
-	tried.after = unfiltered(api, list)
-	return tried
-}
-
-// differs reports whether a use of the filter shows other rows than the requirements say.
-func (t filterTrial) differs(f oracle.Filter) bool {
-	return slices.ContainsFunc(t.uses, func(tried triedUse) bool {
-		if !tried.whole || !tried.walk.Complete() {
-			return len(strangers(f.Extra(), tried.use, tried.walk)) > 0
-		}
-		return slices.ContainsFunc(f.Requirements, func(id spec.ID) bool {
-			fits, err := SelectRows(id, tried.use, t.before, t.after).Match(tried.walk)
-			return err == nil && !fits
-		})
-	})
-}
-
-// SelectRows matches a filtered walk that shows every row that the requirement
-// includes, and no row that it excludes. Rows that changed between the unfiltered
-// walks are left out.
-func SelectRows(id spec.ID, u oracle.Use, before, after Walk) types.GomegaMatcher {
-	return OnWalk("show the rows that the filter selects, and no others", func(w Walk) Verdict {
-		var found Verdict
-		shown, later := w.Keys(), map[string]paging.Row{}
-		for _, row := range after.Rows() {
-			later[row.Key] = row
-		}
-		for _, row := range before.Rows() {
-			requirement, in := u.Says(row)
-			again, still := later[row.Key]
-			if requirement != id || !still {
-				continue
-			}
-			if r, sameIn := u.Says(again); r != requirement || sameIn != in {
-				continue
-			}
-			found.Assessed++
-			if in && shown[row.Key] == 0 {
-				found.Add(Found(w.At(0), "/items", "the row "+Shorten(row.Key)+", which the unfiltered list shows",
-					fmt.Sprintf("%d rows without it", len(w.Rows()))))
-			}
-		}
-		found.Add(strangers(id, u, w)...)
-		if found.Assessed == 0 && len(found.Findings) == 0 {
-			found.Missing = "rows of which some have the value of the filter, and others do not"
-		}
-		return found
-	})
-}
-
-// strangers finds the rows that the requirement excludes from the filtered list;
-// "" means any requirement.
-func strangers(id spec.ID, u oracle.Use, w Walk) []Finding {
-	expected := "only rows that the filter selects: " + u.String()
-	var found []Finding
-	for i, page := range w.Pages {
-		for k, row := range page.Rows {
-			if requirement, in := u.Says(row); requirement != "" && !in && (id == "" || requirement == id) {
-				found = append(found, Found(w.At(i), PointerIn(k), expected, u.Part(row.Value)))
-			}
-		}
-	}
-	return found
-}
-
-// walkFiltered walks the list through each filter: in thirds by the value that selects the
-// most rows, and in small pages by one that selects few.
+// walkFiltered walks the list through each filter in several page sizes. The walks must agree.
 func walkFiltered(api *API) {
 	list := api.Request()
 	rows := Shared(api, list).Rows()
-	var walked []filteredWalks
-	var work []func()
-	walk := func(uses []oracle.Use, sizes func(rows int) paging.Sizes) {
-		i := len(walked)
-		walked = append(walked, filteredWalks{})
-		work = append(work, func() { walked[i] = walkThrough(api, list, uses, sizes) })
-	}
-	for _, f := range oracle.Filters(list.Operation.ID) {
+	walked := Each(api, oracle.Filters(list.Operation.ID), func(f oracle.Filter) filteredWalks {
 		if f.Kind == spec.AnyOf && Named(api, list.Operation.ID)(f.Key) {
 			expectOnce(api, list, f, rows)
 		}
-		widest := f.Widest(rows, handful)
-		walk(widest, func(rows int) paging.Sizes { return PagesOf(min(MaxLimit-1, (rows+2)/3)) })
-		// Few rows: the walk reaches its end in small pages, also in a long list.
-		walk(slices.Concat(f.Narrowest(rows, handful), widest), func(int) paging.Sizes { return smallFirst })
-	}
-	api.Together(work...)
-	compared := false
+		// Few rows first: the walk reaches its end in small pages, also in a long list.
+		return walkThrough(api, list, slices.Concat(f.Narrowest(rows, handful), f.Widest(rows, handful)))
+	})
 	for _, w := range walked {
-		if len(w.walks) > 0 {
-			expectSameFiltered(api, w.use, w.walks)
-			compared = true
+		if len(w.walks) == 0 { // the filter selects fewer than two rows
+			continue
+		}
+		judgeWalks(api, w.walks, func(spec.ID) Requirement { return api.For(spec.FilterWalk) })
+		for _, walk := range w.walks {
+			api.For(spec.FilterWalk).Judge(strangers("", w.use, walk))
 		}
 	}
-	if !compared {
+	if !api.For(spec.FilterWalk).Judged() {
 		api.NotAssessed("a filter of %s that selects several rows", list.Operation.ID)
 	}
 }
 
-// smallFirst asks for single rows, then for 3 at a time, one page after another. The largest
-// pages take it to the end of a long list.
-func smallFirst(page int) int {
-	switch {
-	case page < 4:
-		return 1
-	case page < 12:
-		return 3
-	default:
-		return MaxLimit
-	}
-}
-
-// filteredWalks are walks through one use of a filter.
+// filteredWalks are walks through one use of a filter, one after the other.
 type filteredWalks struct {
 	use   oracle.Use
 	walks []Walk
 }
 
-// walkThrough walks the list through the first of the uses that selects several rows: in
-// the largest pages, in other sizes, and in the largest pages again.
-func walkThrough(api *API, list Call, uses []oracle.Use, sizes func(rows int) paging.Sizes) filteredWalks {
-	const several = 2
+// walkThrough walks the list through the first of the uses that selects several rows: in the
+// largest pages, in small ones, and in the largest again.
+func walkThrough(api *API, list Call, uses []oracle.Use) filteredWalks {
 	for _, u := range uses {
 		k, ok := KnownFilter(api, list, u.Query)
 		if !ok {
 			continue
 		}
-		first := api.Walk(k, PagesOf(MaxLimit))
-		n := len(first.Rows())
-		if n < several {
-			continue
+		before := api.Walk(k, PagesOf(MaxLimit))
+		if n := len(before.Rows()); n >= 2 {
+			return filteredWalks{u, []Walk{before, api.Walk(k, singlesAround(n, 2, 3, n/3)), api.Walk(k, PagesOf(MaxLimit))}}
 		}
-		return filteredWalks{u, []Walk{first, api.Walk(k, sizes(n)), api.Walk(k, PagesOf(MaxLimit))}}
 	}
 	return filteredWalks{}
-}
-
-func expectSameFiltered(api *API, u oracle.Use, walks []Walk) {
-	for _, walk := range walks {
-		if !api.Expect(walk).To(EndFiltered(api.MostPages())) {
-			return
-		}
-	}
-	for i, walk := range walks {
-		api.Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
-		api.Expect(walk).To(ShowTheRows(MissingFrom(api, walks, i)))
-		api.Expect(walk).To(ShowTheOrderOf(walks[0]))
-		if spec.Has(spec.PageOrder.On(walk.List.Operation.ID)) {
-			api.Expect(walk).To(BeSortedByID(""))
-		}
-		api.Expect(walk).To(ShowNoStrangers("", u))
-		api.Expect(walk).To(RespectLimits())
-	}
-}
-
-// EndFiltered matches a filtered walk that ends.
-func EndFiltered(maxPages int) types.GomegaMatcher {
-	return OnWalk("let the filtered walk end", func(w Walk) Verdict {
-		switch w.End {
-		case paging.Done:
-			return Verdict{Assessed: 1}
-		case paging.Broken, paging.Capped:
-			return Verdict{Missing: w.Unread(maxPages)}
-		default:
-			return Verdict{Assessed: 1, Findings: []Finding{Found(w.Last(), "/next_starting_after", "a walk that ends", string(w.End))}}
-		}
-	})
-}
-
-// ShowNoStrangers matches a filtered walk without rows that the filter leaves out.
-func ShowNoStrangers(id spec.ID, u oracle.Use) types.GomegaMatcher {
-	return OnWalk("show no row that the filter leaves out", func(w Walk) Verdict {
-		found := Verdict{Assessed: 1}
-		found.Add(strangers(id, u, w)...)
-		return found
-	})
 }

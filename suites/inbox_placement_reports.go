@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
-	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/oracle"
@@ -37,85 +36,81 @@ func partsNamed(list string) Need {
 	})
 }
 
-// expectSkipping walks the list without the flag, with true, with false, with false beside
+// expectSkipping reads the list without the flag, with true, with false, with false beside
 // the other flag, and without it again.
 func expectSkipping(api *API, part spec.Filter) {
-	list, field, skips, keeps := api.Request(), part.Fields[0], part.Requirement("TRUE"), part.Requirement("DEFAULT")
+	list, field, skips, keeps := api.Request(), part.Fields[0], api.For(part.Requirement("TRUE")), api.For(part.Requirement("DEFAULT"))
 	name := api.Parameter(list.Operation.ID, part.Key)
-	before := api.Read(list)
-	skipped := api.Read(list.WithQuery(name, "true"))
-	kept := api.Read(list.WithQuery(name, "false"))
 	together := list
 	for _, other := range oracle.Parts(list.Operation.ID) {
 		together = together.WithQuery(api.Parameter(list.Operation.ID, other.Key), "true")
 	}
+	before := api.Read(list)
+	skipped := api.Read(list.WithQuery(name, "true"))
+	kept := api.Read(list.WithQuery(name, "false"))
 	alone := api.Read(together.WithQuery(name, "false"))
 	both := api.Walk(together, PagesOf(max(1, len(before.Rows())/3))) // beyond the first page, too
 	after := api.Read(list)
 
 	if slices.ContainsFunc(before.Rows(), func(r paging.Row) bool { return r.Value[field] != nil }) {
-		api.For(skips).Expect(skipped).To(ShowTheRows(MissingBetween(api, before, skipped, after)))
-		api.For(skips).Expect(skipped).To(LeaveOutOnly(field, before, after))
-		api.For(skips).Expect(both).To(LeaveOutOnly(field, Walk{}, Walk{}))
+		skips.Expect(skipped).To(ShowTheRows(MissingBetween(api, before, skipped, after)))
+		skips.Judge(leftOutOnly(field, skipped, before, after))
+		skips.Judge(leftOutOnly(field, both, Walk{}, Walk{}))
 	} else {
-		api.For(skips).NotAssessed("a report that shows %s without the flag", field)
+		skips.NotAssessed("a report that shows %s without the flag", field)
 	}
 	if gone := MissingBetween(api, before, kept, after); len(gone) > 0 {
-		api.For(keeps).Expect(kept).To(ShowTheRows(gone))
+		keeps.Expect(kept).To(ShowTheRows(gone))
 	}
-	api.For(keeps).Expect(before).To(ShowPartAsIn(kept, field))
-	api.For(keeps).Expect(before).To(ShowPartAsIn(alone, field))
+	keeps.Judge(shownAlike(field, before, kept))
+	keeps.Judge(shownAlike(field, before, alone))
 }
 
-// LeaveOutOnly matches a walk in which every report lacks the part, and nothing
-// else that walks before and after show: empty ones do not say what else is left out.
-func LeaveOutOnly(field string, before, after Walk) types.GomegaMatcher {
+// leftOutOnly judges that each report lacks the part, and nothing else that walks before and
+// after show: empty ones do not say what else is left out.
+func leftOutOnly(field string, skipped, before, after Walk) Verdict {
 	rowsBefore, rowsAfter := before.ByKey(), after.ByKey()
-	return OnWalk("leave out "+field+" and nothing else", func(w Walk) Verdict {
-		found := Verdict{Assessed: 1}
-		for i, page := range w.Pages {
-			for j, row := range page.Rows {
-				if row.Value[field] != nil {
-					found.Findings = append(found.Findings, Found(w.At(i), PointerIn(j)+"/"+field, "absent or null", Shorten(Readable(row.Value[field]))))
-				}
-				for other := range spec.Documented(w.List.Operation.Resource, rowsBefore[row.Key]) {
-					if other != field && rowsBefore[row.Key][other] != nil && rowsAfter[row.Key][other] != nil && row.Value[other] == nil {
-						found.Findings = append(found.Findings, Found(w.At(i), PointerIn(j)+"/"+other, "shown, as without the flag", schemas.Member(row.Value, other, Readable)))
-					}
+	found := Verdict{Assessed: 1}
+	for p, page := range skipped.Pages {
+		for i, row := range page.Rows {
+			if row.Value[field] != nil {
+				found.Add(Found(skipped.At(p), PointerIn(i)+"/"+field, "absent or null", Shorten(Readable(row.Value[field]))))
+			}
+			earlier, later := rowsBefore[row.Key], rowsAfter[row.Key]
+			for other := range spec.Documented(skipped.List.Operation.Resource, earlier) {
+				if other != field && earlier[other] != nil && later[other] != nil && row.Value[other] == nil {
+					found.Add(Found(skipped.At(p), PointerIn(i)+"/"+other, "shown, as without the flag", schemas.Member(row.Value, other, Readable)))
 				}
 			}
 		}
-		return found
-	})
+	}
+	return found
 }
 
-// ShowPartAsIn matches a walk without the flag whose reports show the part just
-// as in the walk with false. Some report must show it.
-func ShowPartAsIn(withFalse Walk, field string) types.GomegaMatcher {
+// shownAlike judges that the reports without the flag show the part just as with false. Some
+// report must show it.
+func shownAlike(field string, without, withFalse Walk) (found Verdict) {
 	rows := withFalse.ByKey()
-	return OnWalk("show "+field+" without the flag just as with false", func(w Walk) Verdict {
-		var found Verdict
-		for i, page := range w.Pages {
-			for j, row := range page.Rows {
-				other, ok := rows[row.Key]
-				if !ok || other[field] == nil && row.Value[field] == nil {
-					continue
-				}
-				found.Assessed++
-				if (row.Value[field] == nil) != (other[field] == nil) {
-					found.Findings = append(found.Findings, Found(w.At(i), PointerIn(j)+"/"+field, "shown without the flag just as with false",
-						fmt.Sprintf("without: %t, with false: %t", row.Value[field] != nil, other[field] != nil)))
-				}
+	shown := false
+	for p, page := range without.Pages {
+		for i, row := range page.Rows {
+			here, there := row.Value[field] != nil, rows[row.Key][field] != nil
+			shown = shown || here
+			if rows[row.Key] == nil || !here && !there {
+				continue
+			}
+			found.Assessed++
+			if here != there {
+				found.Add(Found(without.At(p), PointerIn(i)+"/"+field, "shown without the flag just as with false", fmt.Sprintf("without: %t, with false: %t", here, there)))
 			}
 		}
-		switch rows := w.Rows(); {
-		case found.Assessed > 0:
-		case len(rows) > 0 && !slices.ContainsFunc(rows, func(r paging.Row) bool { return r.Value[field] != nil }):
-			found.Add(Found(w.At(0), PointerIn(0)+"/"+field, "shown by some report, since the request leaves nothing out",
-				fmt.Sprintf("absent or null in each of %d reports", len(rows))))
-		default:
-			found.Missing = "a report that shows " + field
-		}
-		return found
-	})
+	}
+	switch n := len(without.Rows()); {
+	case found.Assessed > 0:
+	case n > 0 && !shown:
+		found.Add(Found(without.At(0), PointerIn(0)+"/"+field, "shown by some report, since the request leaves nothing out", fmt.Sprintf("absent or null in each of %d reports", n)))
+	default:
+		found.Missing = "a report that shows " + field
+	}
+	return found
 }

@@ -33,20 +33,14 @@ type valueQuery struct {
 }
 
 func acceptsValues(api *API) {
-	list := api.Request()
-	queries := valueQueries(api, list.Operation)
-	asked := make([]Asked, len(queries))
-	work := make([]func(), len(queries))
-	for i, q := range queries {
-		k := list.Breaking(spec.QueryAccepted)
+	list := api.Request().Breaking(spec.QueryAccepted)
+	asked := Each(api, valueQueries(api, list.Operation), func(q valueQuery) Asked {
+		k := list
 		if q.open {
-			k = k.MayBeRefused()
+			k = list.MayBeRefused()
 		}
-		work[i] = func() {
-			asked[i] = Ask(api, k, oracle.Query{Parameters: q.parameters, Sizes: []int{MaxLimit}, Pages: 1})
-		}
-	}
-	api.Together(work...)
+		return Ask(api, k, oracle.Query{Parameters: q.parameters, Sizes: []int{MaxLimit}, Pages: 1})
+	})
 	for _, a := range asked {
 		for _, m := range a.Compare(oracle.List{Operation: list.Operation}).Mismatches {
 			Violated(api, m.Requirement.On(list.Operation.ID), a.Finding(m), "")

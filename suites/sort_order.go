@@ -2,6 +2,7 @@ package suites
 
 import (
 	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/internal/paging"
 
 	. "outreach.example/conformance/suites/api"
 
@@ -12,78 +13,62 @@ import (
 // and each row once, as without it. Filtered lists have the order, too.
 func expectSorted(api *API, order string) {
 	list := api.Request()
-	before := api.Read(list)
 	ordered := list.WithQuery("sort_order", order)
-	var sorted, small Walk
-	api.Together(func() { sorted = api.Walk(ordered, PagesOf(MaxLimit)) },
-		func() { small = api.Walk(ordered, PagesOf(max(7, len(before.Rows())/fewPages+1))) })
-	for _, walk := range []Walk{sorted, small} {
-		Whole(api, walk)
-	}
+	before := api.Read(list)
+	n := len(before.Rows())
+	walks := Each(api, []paging.Sizes{PagesOf(MaxLimit), singlesAround(n, 3, 7, 7, n/3)}, func(sizes paging.Sizes) Walk {
+		return Whole(api, api.Walk(ordered, sizes))
+	})
 	after := api.Read(list)
-	if len(before.Rows()) < 2 || len(after.Rows()) < 2 {
+	if n < 2 || len(after.Rows()) < 2 {
 		api.NotAssessed("at least two rows in %s", list.Operation.ID)
 	}
-	for _, walk := range []Walk{sorted, small} {
-		api.Expect(walk).To(BeSortedByID(order))
-		api.Expect(walk).To(ShowEveryRowOnce())
-		api.Expect(walk).To(ShowTheRows(MissingBetween(api, before, walk, after)))
+	for _, walk := range walks {
+		expectOrder(api, order, before, walk, after)
 	}
-	var under []*sortedUnder
-	for _, filter := range oracle.Filters(list.Operation.ID) {
-		uses := filter.Widest(before.Rows(), handful)
-		if len(uses) == 0 {
-			continue
-		}
-		if k, ok := KnownFilter(api, ordered, uses[0].Query); ok {
-			under = append(under, &sortedUnder{list: k})
+	for _, walks := range Each(api, filteredBesides(api, ordered, before), func(k Call) []Walk { return walkInHalves(api, k) }) {
+		api.Expect(walks[0]).To(BeSortedByID(order))
+		if len(walks) > 1 && walks[1].Complete() {
+			expectOrder(api, order, walks[0], walks[1], walks[2])
 		}
 	}
-	whole, first := oracle.List{Operation: list.Operation, Rows: before.Rows()}, oracle.Filters(list.Operation.ID)[0]
-	for _, pair := range whole.BesideBeyond(first, handful, Named(api, list.Operation.ID)) {
-		under = append(under, &sortedUnder{list: FilteredBy(api, ordered, pair.Query.Parameters)})
-	}
-	made, shown := "", Walk{}
-	work := []func(){func() { // a server may cache a sorted list
-		if id := NewTest(api).ID(); ListShowing(api, list, id).Row(id) != nil {
-			made, shown = id, ListShowing(api, ordered, id)
-		}
-	}}
-	for _, u := range under {
-		work = append(work, func() { u.read(api) })
-	}
-	api.Together(work...)
-	if made != "" {
-		api.Expect(shown).To(ShowRow(made, "the new test"))
-	}
-	for _, u := range under {
-		u.judge(api, order)
+	made := NewTest(api).ID() // a server may cache a sorted list
+	if ListShowing(api, list, made).Row(made) != nil {
+		api.Expect(ListShowing(api, ordered, made)).To(ShowRow(made, "the new test"))
 	}
 }
 
-// sortedUnder is a filtered list with a sort order, read at once, in two pages, and at once.
-type sortedUnder struct {
-	list                  Call
-	before, halves, after Walk
+// expectOrder expects a sorted walk to show each row once that walks before and after it show.
+func expectOrder(api *API, order string, before, sorted, after Walk) {
+	api.Expect(sorted).To(BeSortedByID(order))
+	api.Expect(sorted).To(ShowEveryRowOnce())
+	api.Expect(sorted).To(ShowTheRows(MissingBetween(api, before, sorted, after)))
 }
 
-func (u *sortedUnder) read(api *API) {
-	u.before = api.Read(u.list)
-	if n := len(u.before.Rows()); n >= 2 && n <= MaxLimit {
-		u.halves = api.Walk(u.list, PagesOf((n+1)/2))
-		u.after = api.Read(u.list)
+// filteredBesides returns the call with each filter that has a name, and with pairs of them.
+func filteredBesides(api *API, list Call, before Walk) (calls []Call) {
+	filters := oracle.Filters(list.Operation.ID)
+	for _, f := range filters {
+		if uses := f.Widest(before.Rows(), handful); len(uses) > 0 {
+			if k, ok := KnownFilter(api, list, uses[0].Query); ok {
+				calls = append(calls, k)
+			}
+		}
 	}
+	whole := oracle.List{Operation: list.Operation, Rows: before.Rows()}
+	for _, pair := range whole.BesideBeyond(filters[0], handful, Named(api, list.Operation.ID)) {
+		calls = append(calls, FilteredBy(api, list, pair.Query.Parameters))
+	}
+	return calls
 }
 
-func (u *sortedUnder) judge(api *API, order string) {
-	api.Expect(u.before).To(BeSortedByID(order))
-	if len(u.halves.Pages) == 0 {
-		return
+// walkInHalves reads the list, then in two pages, and whole again. Few or many rows are read
+// only once.
+func walkInHalves(api *API, list Call) []Walk {
+	before := api.Read(list)
+	n := len(before.Rows())
+	if n < 2 || n > MaxLimit {
+		return []Walk{before}
 	}
-	if !u.halves.Complete() {
-		return
-	}
-	api.Expect(u.halves).To(BeSortedByID(order))
-	api.Expect(u.halves).To(ShowEveryRowOnce())
-	api.Expect(u.halves).To(ShowTheRows(MissingBetween(api, u.before, u.halves, u.after)))
+	return []Walk{before, api.Walk(list, PagesOf((n+1)/2)), api.Read(list)}
 }

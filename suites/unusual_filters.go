@@ -13,21 +13,26 @@ import (
 	. "outreach.example/conformance/suites/api"
 )
 
-// expectNoRow filters by an id that no row has. A server may refuse it.
+// readBy reads the list through the filter by ids of which some belong to no row. A server may
+// refuse that, which ends the spec.
+func readBy(api *API, use oracle.Use) Walk {
+	shown := Ask(api, api.Request().MayBeRefused(), oracle.Query{Parameters: use.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk
+	if len(shown.Pages) == 0 {
+		api.NotAssessed("a server that does not refuse an id that no row has")
+	}
+	return shown
+}
+
+// expectNoRow filters by an id that no row has.
 func expectNoRow(api *API, f oracle.Filter) {
 	if len(api.Do(api.Request()).Rows()) == 0 {
 		api.NotAssessed("rows of %s", api.Operation().ID)
 	}
-	use, list := f.By(api.FreshID()), api.Request().MayBeRefused()
-	shown := Ask(api, list, oracle.Query{Parameters: use.Query, Sizes: []int{MaxLimit}, Pages: 1}).Walk
-	if len(shown.Pages) == 0 {
-		api.NotAssessed("a server that does not refuse an id that no row has")
-	}
-	api.Expect(shown).To(ShowNoStrangers(f.Extra(), use))
+	use := f.By(api.FreshID())
+	api.For(f.Extra()).Judge(strangers(f.Extra(), use, readBy(api, use)))
 }
 
-// expectRowsOfOthers filters by an id that rows have and one that no row has. A server may
-// refuse it.
+// expectRowsOfOthers filters by ids that rows have beside ids that no row has.
 func expectRowsOfOthers(api *API, f oracle.Filter) {
 	list := api.Request()
 	before := api.Read(list)
@@ -35,15 +40,12 @@ func expectRowsOfOthers(api *API, f oracle.Filter) {
 	if len(known) == 0 {
 		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
 	}
-	for _, ids := range []string{known[0] + "," + api.FreshID(), api.FreshID() + "," + known[0], manyIDs(api, known)} {
-		use := f.By(ids)
-		shown := Ask(api, list.MayBeRefused(), oracle.Query{Parameters: use.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk
-		if len(shown.Pages) == 0 {
-			api.NotAssessed("a server that does not refuse an id that no row has")
-		}
-		after := api.Read(list)
+	uses := []oracle.Use{f.By(known[0] + "," + api.FreshID()), f.By(api.FreshID() + "," + known[0]), f.By(manyIDs(api, known))}
+	walks := Each(api, uses, func(use oracle.Use) Walk { return readBy(api, use) })
+	after := api.Read(list)
+	for i, walk := range walks {
 		for _, id := range f.Requirements {
-			api.For(id).Expect(shown).To(SelectRows(id, use, before, after))
+			api.For(id).Judge(selectedRows(id, uses[i], walk, before, after))
 		}
 	}
 }
@@ -73,28 +75,27 @@ func expectOnce(api *API, list Call, f oracle.Filter, rows []paging.Row) {
 // row may show if it shows, too, with the letters before the text, or after its first word. A
 // row that has no word of the search may not.
 func expectWholeSearch(api *API, list Call, f oracle.Filter, before Walk) {
+	const rest = oracle.AbsentWord
 	texts := oracle.All(before.Rows(), f.Fields[0])
-	texts = slices.DeleteFunc(texts, func(text string) bool { return strings.TrimSpace(text) != text })
+	texts = slices.DeleteFunc(texts, func(text string) bool {
+		return strings.TrimSpace(text) != text || len(text)+2*len(rest) > client.MaxURLValue
+	})
 	if len(texts) == 0 {
 		return
 	}
 	longest := slices.MaxFunc(texts, func(a, b string) int { return len(a) - len(b) })
-	rest := oracle.AbsentWord
-	if len(longest)+2*len(rest) > client.MaxURLValue {
+	search := func(text string) Walk { return api.Read(FilteredBy(api, list, f.By(text).Query)) }
+	longer := search(longest + rest)
+	rows := before.Rows()
+	found := slices.IndexFunc(rows, func(row paging.Row) bool {
+		return oracle.Scalar(row.Value[f.Fields[0]]) == longest && longer.Keys()[row.Key] > 0
+	})
+	if found < 0 {
 		return
 	}
-	longer := api.Read(FilteredBy(api, list, f.By(longest+rest).Query))
-	for _, row := range before.Rows() {
-		if oracle.Scalar(row.Value[f.Fields[0]]) != longest || longer.Keys()[row.Key] == 0 {
-			continue
-		}
-		words := strings.Fields(longest)
-		for _, text := range []string{rest + longest, words[0] + " " + rest} {
-			if len(words) > 1 && api.Read(FilteredBy(api, list, f.By(text).Query)).Keys()[row.Key] > 0 {
-				return
-			}
-		}
-		api.For(f.Extra()).Expect(longer).To(NotShowRow(row.Key, "the row of the text "+Shorten(longest)))
+	key := rows[found].Key
+	if words := strings.Fields(longest); len(words) > 1 && (search(rest + longest).Keys()[key] > 0 || search(words[0] + " " + rest).Keys()[key] > 0) {
 		return
 	}
+	api.For(f.Extra()).Expect(longer).To(NotShowRow(key, "the row of the text "+Shorten(longest)))
 }

@@ -8,15 +8,12 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
-	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // webhookEvents judges the rules between the attempts of one delivery (section
@@ -30,14 +27,19 @@ func webhookEvents() {
 				}
 				list := api.As(role, spec.ListWebhookEvents)
 				var first Walk
-				var rules map[spec.ID]expectedOf
+				var rules map[spec.ID]Verdict
 				api.Eventually(func() bool { // others may add a row, and remove it again
 					first = api.Read(list)
-					rules = rulesOfDeliveries(first, api.Read(list))
-					return hold(rules)
+					rules = rulesOfDeliveries(attemptsOf(first), attemptsOf(api.Read(list)))
+					for _, found := range rules {
+						if len(found.Findings) > 0 {
+							return false
+						}
+					}
+					return true
 				}).Should(gomega.BeTrue())
-				for id, expected := range rules {
-					api.For(id).Expect(expected.attempts).To(expected.matcher)
+				for id, found := range rules {
+					api.For(id).Judge(found)
 				}
 				attemptsOf(first).observeAddresses(api)
 			}
@@ -45,31 +47,24 @@ func webhookEvents() {
 	})
 }
 
-// expectedOf are attempts that a matcher must match.
-type expectedOf struct {
-	attempts attempts
-	matcher  types.GomegaMatcher
-}
-
-// rulesOfDeliveries are the rules between the attempts of a delivery, which two walks of
-// the list put to the test.
-func rulesOfDeliveries(first, second Walk) map[spec.ID]expectedOf {
-	earlier, later := attemptsOf(first), attemptsOf(second)
-	return map[spec.ID]expectedOf{
-		spec.EventGroupCount: {earlier, CountRetriesUp()},
-		spec.EventRetryTrue:  {earlier, SucceedLaterWhereItSaysSo(later)},
-		spec.EventRetryFalse: {later, NotDenyASuccessOf(earlier)},
+// rulesOfDeliveries judges the rules between the attempts of a delivery, as two reads of the
+// list show them one after the other.
+func rulesOfDeliveries(earlier, later attempts) map[spec.ID]Verdict {
+	rules := map[spec.ID]Verdict{
+		spec.EventGroupCount: retriesCounted(earlier),
+		spec.EventRetryTrue:  successesClaimed(earlier, later),
+		spec.EventRetryFalse: successesDenied(earlier, later),
 	}
-}
-
-// hold reports whether the attempts satisfy the rules.
-func hold(rules map[spec.ID]expectedOf) bool {
-	for _, expected := range rules {
-		if fits, err := expected.matcher.Match(expected.attempts); err != nil || !fits {
-			return false
+	for id, found := range rules {
+		if found.Assessed == 0 {
+			found.Missing = "webhook events with a retry that succeeded"
+			if id == spec.EventGroupCount {
+				found.Missing = "webhook events with retries"
+			}
+			rules[id] = found
 		}
 	}
-	return true
+	return rules
 }
 
 // attempt is one row of the list, its place, and what the rules look at.
@@ -110,24 +105,6 @@ func attemptsOf(w Walk) attempts {
 	return all
 }
 
-// onAttempts makes a matcher of attempts. missing is what would have put the rule
-// to the test.
-func onAttempts(words, missing string, judge func(attempts) Verdict) types.GomegaMatcher {
-	return &Expectation[attempts]{Words: words, Judge: func(a attempts) Verdict {
-		found := judge(a)
-		if found.Assessed == 0 {
-			found.Missing = missing
-		}
-		return found
-	}}
-}
-
-// What the rules between attempts need.
-const (
-	withRetries = "webhook events with retries"
-	withSuccess = "webhook events with a retry that succeeded"
-)
-
 // inTurn visits the attempts of each delivery that follow another one.
 func (a attempts) inTurn(visit func(before, next attempt)) {
 	for _, id := range slices.Sorted(maps.Keys(a.deliveries)) {
@@ -149,75 +126,69 @@ func (a attempts) observeAddresses(api *API) {
 	})
 }
 
-// CountRetriesUp matches attempts whose retry_count never falls in a delivery, and does not
-// stay below the number of its retries. A server may show the total in each attempt.
-func CountRetriesUp() types.GomegaMatcher {
-	return onAttempts("count up retry_count in a delivery", withRetries, func(all attempts) (found Verdict) {
-		all.inTurn(func(before, next attempt) {
-			count, okCount := number(next.row["retry_count"])
-			previous, okPrevious := number(before.row["retry_count"])
-			if !okCount || !okPrevious || !next.at.After(before.at) {
-				return
-			}
-			found.Assessed++
-			if count < previous {
-				found.Findings = append(found.Findings, Found(next.response, next.pointer+"/retry_count",
-					fmt.Sprintf("at least %v, the count of the earlier attempt %s", previous, before.id), fmt.Sprint(count)))
-			}
-		})
-		for _, group := range slices.Sorted(maps.Keys(all.deliveries)) {
-			var counts []float64
-			var last attempt
-			for _, a := range all.deliveries[group] {
-				if count, ok := number(a.row["retry_count"]); ok && a.at.After(last.at) {
-					counts, last = append(counts, count), a
-				}
-			}
-			if retries := len(counts) - 1; retries > 0 && slices.Min(counts) == slices.Max(counts) && counts[0] < float64(retries) {
-				found.Add(Found(last.response, last.pointer+"/retry_count", fmt.Sprintf("a count of %d retries", retries),
-					fmt.Sprintf("%v, as in each attempt of the group", counts[0])))
+// retriesCounted judges that retry_count never falls in a delivery, and does not stay below the
+// number of its retries. A server may show the total in each attempt.
+func retriesCounted(all attempts) (found Verdict) {
+	all.inTurn(func(before, next attempt) {
+		count, okCount := number(next.row["retry_count"])
+		previous, okPrevious := number(before.row["retry_count"])
+		if !okCount || !okPrevious || !next.at.After(before.at) {
+			return
+		}
+		found.Assessed++
+		if count < previous {
+			found.Add(next.finding("retry_count", fmt.Sprintf("at least %v, the count of the earlier attempt %s", previous, before.id), fmt.Sprint(count)))
+		}
+	})
+	for _, group := range slices.Sorted(maps.Keys(all.deliveries)) {
+		var counts []float64
+		var last attempt
+		for _, a := range all.deliveries[group] {
+			if count, ok := number(a.row["retry_count"]); ok && a.at.After(last.at) {
+				counts, last = append(counts, count), a
 			}
 		}
-		return found
-	})
+		if retries := len(counts) - 1; retries > 0 && slices.Min(counts) == slices.Max(counts) && counts[0] < float64(retries) {
+			found.Add(last.finding("retry_count", fmt.Sprintf("a count of %d retries", retries), fmt.Sprintf("%v, as in each attempt of the group", counts[0])))
+		}
+	}
+	return found
 }
 
-// SucceedLaterWhereItSaysSo matches attempts whose retry_successful is true only
-// if a later attempt of the delivery succeeded, in this walk or in another one:
-// attempts may be added while the list is walked.
-func SucceedLaterWhereItSaysSo(other attempts) types.GomegaMatcher {
-	return onAttempts("set retry_successful only if a retry succeeded", withSuccess, func(all attempts) (found Verdict) {
-		for _, a := range all.rows {
-			if a.row["retry_successful"] != true {
-				continue
-			}
-			found.Assessed++
-			if !succeededAfter(all.deliveries[a.group], a) && !succeededAfter(other.deliveries[a.group], a) {
-				found.Findings = append(found.Findings, Found(a.response, a.pointer+"/retry_successful",
-					"true only with a later attempt of the group that succeeded", "true, and no later attempt of "+a.group+" succeeded"))
-			}
+// successesClaimed judges that retry_successful is true only if a later attempt of the delivery
+// succeeded. That attempt may be added while the list is read: a later read shows it.
+func successesClaimed(earlier, later attempts) (found Verdict) {
+	for _, a := range earlier.rows {
+		if a.row["retry_successful"] != true {
+			continue
 		}
-		return found
-	})
+		found.Assessed++
+		if !succeededAfter(earlier.deliveries[a.group], a) && !succeededAfter(later.deliveries[a.group], a) {
+			found.Add(a.finding("retry_successful", "true only with a later attempt of the group that succeeded", "true, and no later attempt of "+a.group+" succeeded"))
+		}
+	}
+	return found
 }
 
-// NotDenyASuccessOf matches attempts whose retry_successful is not false if an
-// earlier walk has shown a later attempt of the delivery that succeeded.
-func NotDenyASuccessOf(earlier attempts) types.GomegaMatcher {
-	return onAttempts("not deny that a retry succeeded", withSuccess, func(all attempts) (found Verdict) {
-		for _, a := range all.rows {
-			said, says := a.row["retry_successful"].(bool)
-			if a.row["success"] != false || !says || !succeededAfter(earlier.deliveries[a.group], a) {
-				continue
-			}
-			found.Assessed++
-			if !said {
-				found.Findings = append(found.Findings, Found(a.response, a.pointer+"/retry_successful",
-					"not false, since a later attempt of "+a.group+" succeeded", "false"))
-			}
+// successesDenied judges that retry_successful is not false if an earlier read has shown a later
+// attempt of the delivery that succeeded.
+func successesDenied(earlier, later attempts) (found Verdict) {
+	for _, a := range later.rows {
+		said, says := a.row["retry_successful"].(bool)
+		if a.row["success"] != false || !says || !succeededAfter(earlier.deliveries[a.group], a) {
+			continue
 		}
-		return found
-	})
+		found.Assessed++
+		if !said {
+			found.Add(a.finding("retry_successful", "not false, since a later attempt of "+a.group+" succeeded", "false"))
+		}
+	}
+	return found
+}
+
+// finding returns a finding on a field of the attempt.
+func (a attempt) finding(field, expected, actual string) Finding {
+	return Found(a.response, a.pointer+"/"+field, expected, actual)
 }
 
 func succeededAfter(delivery []attempt, a attempt) bool {

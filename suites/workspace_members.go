@@ -7,7 +7,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
-	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/oracle"
@@ -15,8 +14,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // workspaceMembers judges listing the members of a workspace.
@@ -35,16 +32,24 @@ func findsByName(api *API) {
 		api.NotAssessed("a member whose name shows in no other field")
 	}
 	for _, m := range []paging.Row{members[0], members[len(members)-1]} {
-		var found searches
+		var found []Walk
 		api.Eventually(func() bool {
-			found = nil
-			for _, form := range formsOfName(m.Value) {
-				found = append(found, api.Read(FilteredBy(api, list, map[string]string{profile.ParamSearch: form})))
-			}
-			return found.show(m.Key)
+			found = Each(api, formsOfName(m.Value), func(form string) Walk {
+				return api.Read(FilteredBy(api, list, map[string]string{profile.ParamSearch: form}))
+			})
+			return slices.ContainsFunc(found, func(w Walk) bool { return w.Keys()[m.Key] > 0 })
 		}).Should(gomega.BeTrue())
-		api.Expect(found).To(FindBySomeForm(m.Key, api.MostPages()))
+		api.For(spec.FilterSearchMemberMissing).Judge(foundBySomeForm(m.Key, found))
 	}
+}
+
+// foundBySomeForm judges that one of the searches shows the member.
+func foundBySomeForm(key string, searches []Walk) Verdict {
+	found := Verdict{Assessed: 1}
+	if !slices.ContainsFunc(searches, func(w Walk) bool { return w.Keys()[key] > 0 }) {
+		found.Add(Found(searches[0].At(0), "/items", "the member "+Shorten(key)+", by some form of the name", "no search for a form of the name shows it"))
+	}
+	return found
 }
 
 // formsOfName returns the forms in which people write the member's name. A part that another
@@ -63,27 +68,4 @@ func formsOfName(member map[string]any) []string {
 		return nil
 	}
 	return append(parts, first+" "+last, last+" "+first, last+", "+first)
-}
-
-// searches are walks of a list that is searched by one form of a name each.
-type searches []Walk
-
-func (s searches) show(key string) bool {
-	return slices.ContainsFunc(s, func(w Walk) bool { return w.Keys()[key] > 0 })
-}
-
-// FindBySomeForm matches searches if any of them shows the row.
-func FindBySomeForm(key string, maxPages int) types.GomegaMatcher {
-	return &Expectation[searches]{Words: "find the row by some form of the name", Judge: func(all searches) Verdict {
-		if all.show(key) {
-			return Verdict{Assessed: 1}
-		}
-		for _, w := range all {
-			if !w.Complete() {
-				return Verdict{Missing: w.Unread(maxPages)}
-			}
-		}
-		return Verdict{Assessed: 1, Findings: []Finding{Found(all[0].At(0), "/items", "the member "+Shorten(key)+", by some form of the name",
-			"no search for a form of the name shows it")}}
-	}}
 }
