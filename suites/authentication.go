@@ -112,8 +112,7 @@ func credentials(k Call) string {
 // provoke sends the calls, to get an error, that no other spec has sent for that.
 func provoke(api *API, calls ...Call) {
 	api.DoAll(slices.DeleteFunc(calls, func(k Call) bool {
-		_, sent := api.Provoked.Load(credentials(k))
-		return sent
+		return !FirstTime(api.Env, "provoked", credentials(k))
 	})...)
 }
 
@@ -128,7 +127,7 @@ func expectUnauthorized(api *API, calls ...Call) {
 		api.BodyRefused = api.BodyRefused || hasBody(k)
 	}
 	for _, response := range api.DoAll(calls...) {
-		api.Provoked.Store(credentials(response.Call), true)
+		FirstTime(api.Env, "provoked", credentials(response.Call))
 		if response.Call.ID == malformedID && !isUnknownPath(api, response) {
 			api.Expect(response).To(HaveStatus(http.StatusUnauthorized))
 		}
@@ -138,7 +137,7 @@ func expectUnauthorized(api *API, calls ...Call) {
 // control sends the spec's harmless request with a good key, once a run.
 func control(api *API) {
 	op := api.Operation()
-	if _, done := api.Controlled.LoadOrStore(op.ID, true); done {
+	if !FirstTime(api.Env, "controlled", op.ID) {
 		return
 	}
 	k := api.HarmlessRequest()

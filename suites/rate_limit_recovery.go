@@ -31,7 +31,7 @@ func resume(api *API) {
 	for _, r := range askAgain(api, lists) {
 		judgeResumed(api, r)
 	}
-	_ = api.Attempt(func() { awaitLaterChange(api) }) // if it does not show, the refused changes had as much time
+	_ = Attempt(api, func() { awaitLaterChange(api) }) // if it does not show, the refused changes had as much time
 	for _, change := range changes {
 		change.judge(api)
 	}
@@ -41,7 +41,7 @@ func resume(api *API) {
 func servedLists(api *API) (served []string) {
 	operations := spec.RateResumes.Operations()
 	missing := Each(api, operations, func(op spec.Operation) string {
-		return api.Attempt(func() { NeedServed(api, Call{Operation: op}) })
+		return Attempt(api, func() { NeedServed(api, Call{Operation: op}) })
 	})
 	for i, op := range operations {
 		if missing[i] == "" {
@@ -153,7 +153,7 @@ func servesAnotherWorkspace(api *API, list string) (served bool) {
 		another = dataset.Second
 	}
 	served = api.Ctx.Err() == nil
-	_ = api.Attempt(func() {
+	_ = Attempt(api, func() {
 		k := WithoutRetry(api.As(another, list).MayBeRefused())
 		r := TrySend(api, k)
 		served = r.Err == nil && r.Status != http.StatusTooManyRequests
@@ -197,7 +197,7 @@ func limitedChanges(api *API) []*limitedChange {
 func (c *limitedChange) prepare(api *API) {
 	served := c.wasServed()
 	c.sent = false
-	c.missing = api.Attempt(func() { c.call = WithoutRetry(c.request(api, served).MayBeRefused()) })
+	c.missing = Attempt(api, func() { c.call = WithoutRetry(c.request(api, served).MayBeRefused()) })
 }
 
 func (c *limitedChange) wasServed() bool { return c.sent && c.response.Status == http.StatusOK }
@@ -214,7 +214,7 @@ func sendBeyondLimit(api *API, changes []*limitedChange, list Call) (limited boo
 		for _, change := range changes {
 			if change.spends == spends && change.waits() {
 				work = append(work, func() { // one that the profile does not permit keeps none of the others
-					change.missing = api.Attempt(func() { change.response = api.Do(change.call) })
+					change.missing = Attempt(api, func() { change.response = api.Do(change.call) })
 					change.sent = change.missing == ""
 				})
 			}
@@ -234,7 +234,7 @@ func (c *limitedChange) judge(api *API) {
 		c.missing = "a rate limit that counts this operation together with lists"
 	}
 	if c.missing == "" {
-		c.missing = api.Attempt(func() { c.look(api, requirement, c.response) })
+		c.missing = Attempt(api, func() { c.look(api, requirement, c.response) })
 	}
 	if c.missing != "" {
 		requirement.NotAssessed("%s", c.missing)

@@ -179,12 +179,22 @@ const drainBatch = 8
 // too slow for its promised limit. An operation that did not reach the limit once is
 // not sent again: it would show the same.
 func drain(api *API, k Call) drained {
-	if known, ok := api.Unlimited.Load(k.Operation.ID); ok {
-		return known.(drained)
+	var all drained
+	unlimited, _ := Remember(api.Env, func() (_ drained, unlimited bool) {
+		all, unlimited = drainNow(api, k)
+		return drained{slow: all.slow, served: all.served[:min(1, len(all.served))]}, unlimited
+	}, "unlimited", k.Operation.ID)
+	if all.last.Call.Operation.ID == "" { // another spec has sent it
+		return unlimited
 	}
+	return all
+}
+
+// drainNow is drain for an operation that may have a limit. It reports whether it surely has
+// none that the budget exceeds.
+func drainNow(api *API, k Call) (d drained, unlimited bool) {
 	const maxOdd = 100
 	k.Brief = true
-	var d drained
 	broken := false
 	promise := api.Profile.RateLimit
 	most := promise.Budget
@@ -215,9 +225,9 @@ func drain(api *API, k Call) drained {
 	case d.limited:
 		ObserveOn(api, k.Operation.ID, spec.OpenPointRateLimit, "a limit below the %d requests of the budget", promise.Budget)
 	case len(d.served) > 0 && !broken && len(d.odd) == 0:
-		api.Unlimited.Store(k.Operation.ID, drained{slow: d.slow, served: d.served[:1]})
+		unlimited = true
 	}
-	return d
+	return d, unlimited
 }
 
 // observeRetryAfter observes how long a 429 asks the client to wait.

@@ -140,7 +140,7 @@ func looksUnknown(api *API, key client.Key) bool {
 	if api.Operation().ID == spec.CreatePlacementTest {
 		request = BareRequest(api)
 	}
-	ours := api.Do(request.WithKey(key).MustBeRefused(spec.ScopeNone))
+	ours := api.Do(request.WithKey(key).MayBeRefused())
 	if ours.Status != http.StatusUnauthorized {
 		return false
 	}

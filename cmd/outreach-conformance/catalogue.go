@@ -53,7 +53,7 @@ Each entry begins with its id at the start of a line.`,
 	flags := cmd.Flags()
 	group(flags, "Selection", func() {
 		f.registerSelection(flags, nil)
-		flags.StringVar(&f.targetProfile, "target-profile", "", "say which inputs this description of a target lacks: embedded, mock, a YAML file, or - for the standard input")
+		flags.StringVar(&f.targetProfile, "target-profile", "", targetProfileUsage)
 		flags.BoolVar(&openPoints, "open-points", false, "list what the specification leaves open instead")
 	})
 	return cmd

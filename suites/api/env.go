@@ -78,12 +78,8 @@ type Env struct {
 	repeated sync.RWMutex // locked while a lead is moved away and back, so that nobody moves it in between
 	changing sync.RWMutex // locked while one spec alone changes something
 
-	Controlled sync.Map // ids of the operations that control has asked
-	Provoked   sync.Map // Call.credentials of what was sent to get a 401 or 402
-
-	IDs       map[string]lookup.ID // what the profile names
-	finder    *lookup.Finder
-	Unlimited sync.Map // id of an operation that did not drive the limited key to its limit → drained
+	IDs    map[string]lookup.ID // what the profile names
+	finder *lookup.Finder
 }
 
 // Once returns what the function found out when the run asked for it first. The key says what
@@ -91,6 +87,12 @@ type Env struct {
 func Once[T any](e *Env, find func() T, key ...string) T {
 	found, _ := e.known.LoadOrStore(strings.Join(key, " "), sync.OnceValue(find))
 	return found.(func() T)()
+}
+
+// FirstTime reports whether the run asks for the first time.
+func FirstTime(e *Env, key ...string) bool {
+	_, again := e.known.LoadOrStore(strings.Join(key, " "), true)
+	return !again
 }
 
 // Remember returns what the function has found once. It is called until it finds something.

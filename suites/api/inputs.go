@@ -47,7 +47,7 @@ func (api *API) As(role, operation string) Call {
 	key, _ := api.Profile.KeyFor(role, op)
 	k := Call{Operation: op, Key: key.ForClient(), owner: api.Owner(role), Allowed: client.Only(http.StatusOK)}
 	// The rows of the limited workspace are not looked at before its limit is exceeded.
-	k.anyOwner = role == dataset.Limited || k.owner == "" || api.Attempt(func() { api.ownerSeen(role) }) != ""
+	k.anyOwner = role == dataset.Limited || k.owner == "" || Attempt(api, func() { api.ownerSeen(role) }) != ""
 	return k
 }
 

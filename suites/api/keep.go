@@ -188,6 +188,9 @@ func (api *API) judged(k Call, ex client.Exchange) Response {
 		owner = ""
 	}
 	found := api.Rules.Check(judge.Request{Operation: k.Operation, Allowed: k.Allowed, Owner: owner, Admin: api.Profile.AdminOf(owner)}, ex)
+	if k.probe && k.Allowed.Open() { // other calls judge what it is served
+		found.Findings, found.Seen, found.More = nil, nil, nil
+	}
 	r := Response{Exchange: ex, Call: k, found: found, broken: api.broken(k, found), Items: found.Rows}
 	r.Read(found.Body)
 	r.found.Body, r.found.Rows = nil, nil

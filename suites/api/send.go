@@ -168,7 +168,7 @@ func (api *API) allowRefusedNames(calls []Call) (sent []Call, renamable map[int]
 		if k.Operation.ID != spec.CreatePlacementTest || k.Raw != nil || !named {
 			continue
 		}
-		_, again := api.known.LoadOrStore("sent the name "+name, true)
+		again := !FirstTime(api.Env, "sent the name", name)
 		if !k.Allowed.Valid() {
 			continue
 		}

@@ -32,7 +32,7 @@ func Service(api *API, operation string) *service {
 		defer probe.kept.release()
 		defer probe.restore()
 		Survive(probe, func() {
-			s.Missing = probe.Attempt(func() { s.Unserved, s.Known = probe.unserved() })
+			s.Missing = Attempt(probe, func() { s.Unserved, s.Known = probe.unserved() })
 		})
 		if s.Unserved == nil { // else the verdict on its responses is that it is not served
 			api.addOutside(probe)
@@ -47,7 +47,7 @@ func Service(api *API, operation string) *service {
 
 // Attempt returns the missing input that ended the function early, or "". Trouble ends
 // the caller, too.
-func (api *API) Attempt(work func()) (missing string) {
+func Attempt(api *API, work func()) (missing string) {
 	defer func() {
 		switch stopped := recover().(type) {
 		case nil:
@@ -137,7 +137,7 @@ func (api *API) unserved() (shown *Response, known bool) {
 	missing := toDelete
 	if op.ID != spec.DeleteSubsequence {
 		var valid Response
-		if missing = api.Attempt(func() { valid = api.answered(orUnserved(api.Request())[0]) }); missing == "" {
+		if missing = Attempt(api, func() { valid = api.answered(orUnserved(api.Request())[0]) }); missing == "" {
 			if spec.MeansUnserved(valid.Status) {
 				return &valid, false
 			}

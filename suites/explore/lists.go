@@ -175,14 +175,14 @@ func (m *machine) getRow(s Step) {
 				row = listed.Value
 			}
 		}
-		same, _ := match.AgreesWith(row).Match(r)
+		same, _ := match.AgreeWithRow(row, match.ChangesByItself...).Match(r)
 		return !same
 	}, func() {
 		if later := m.Do(call); later.OK() {
 			r = later
 		}
 	})
-	m.examine(spec.StateGetList, spec.GetPlacementTest, r, match.AgreesWith(row))
+	m.examine(spec.StateGetList, spec.GetPlacementTest, r, match.AgreeWithRow(row, match.ChangesByItself...))
 	m.examineMetadata(r, s.Metadata)
 }
 

@@ -61,7 +61,7 @@ func (m *machine) add(call api.Call, sent map[string]any, fields api.NewTestFiel
 		sent["name"] = made.SentField("name")
 	}
 	for _, other := range m.tests {
-		m.examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, match.HaveMember("id", match.NotEqualID(other.made.ID())))
+		m.examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, match.HaveMember("id", match.Be("an id of its own", gomega.Not(match.EqualID(other.made.ID())))))
 	}
 	t := &test{sent: sent, made: made, fields: fields}
 	m.tests = append(m.tests, t)
@@ -80,7 +80,7 @@ func (m *machine) shows(t *test, r api.Response, at string, row map[string]any) 
 		compare(spec.StateCreate(field), r.Call.Operation.ID, field, api.RenderedMember(t.sent, field), match.Keep(field, t.sent[field]))
 	}
 	if field := t.fields.ReadOnly; field != "" {
-		compare(spec.StateReadOnly(field), spec.CreatePlacementTest, field, "the server's own value", match.DifferFromJSON(t.made.SentField(field)))
+		compare(spec.StateReadOnly(field), spec.CreatePlacementTest, field, "the server's own value", match.Be("a value other than the one sent", gomega.Not(match.EqualJSON(t.made.SentField(field)))))
 	}
 }
 
@@ -94,7 +94,7 @@ func (m *machine) get(t *test, s Step) {
 	if r := m.reach(t, call); r.OK() {
 		t.deletion = false
 		m.shows(t, r, "", r.Row())
-		m.examine(spec.StateGetList, spec.GetPlacementTest, r, match.AgreesWith(t.listed))
+		m.examine(spec.StateGetList, spec.GetPlacementTest, r, match.AgreeWithRow(t.listed, match.ChangesByItself...))
 		m.examineMetadata(r, s.Metadata)
 	}
 }
@@ -115,8 +115,8 @@ func (m *machine) remove(t *test) {
 		other.deletion = other.deletion || other != t
 	}
 	m.keeps(r, spec.StateDeleteAnswer, "id", t.made.ID())
-	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeAtItsEnd(t.made.Row()))
-	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeAtItsEnd(t.listed))
+	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeWithRow(t.made.Row(), match.ChangesByItself...))
+	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeWithRow(t.listed, match.ChangesByItself...))
 }
 
 // reach sends a call that names a living test, until the target knows the test.

@@ -23,11 +23,6 @@ type Expectation[T any] struct {
 	found Verdict
 }
 
-// FoundNothing makes a matcher of what a spec has compared by itself: it has found these.
-func FoundNothing[T any](words string, found []Finding) types.GomegaMatcher {
-	return &Expectation[T]{Words: words, Judge: func(T) Verdict { return Comparison(found...) }}
-}
-
 // Match reports whether nothing breaks the expectation.
 func (e *Expectation[T]) Match(actual any) (bool, error) {
 	value, ok := actual.(T)
@@ -159,22 +154,12 @@ func Be(words string, m types.GomegaMatcher) types.GomegaMatcher { return valueM
 // BeAbsent matches a member that is absent or null.
 func BeAbsent() types.GomegaMatcher { return Be("absent or null", gomega.BeNil()) }
 
-// BeAnObject matches a JSON object.
-func BeAnObject() types.GomegaMatcher {
-	return Be("an object", gomega.BeAssignableToTypeOf(map[string]any{}))
-}
-
 // EqualID matches a UUID, whichever its letter case (RFC 9562, section 4).
 func EqualID(id string) types.GomegaMatcher {
 	return Be(id, gomega.Satisfy(func(got any) bool {
 		text, ok := got.(string)
 		return ok && paging.FoldID(text) == paging.FoldID(id)
 	}))
-}
-
-// NotEqualID matches any value but that UUID.
-func NotEqualID(id string) types.GomegaMatcher {
-	return Be("an id of its own", gomega.Not(EqualID(id)))
 }
 
 // EqualJSON matches a JSON value that means the same: numbers by value, objects
@@ -185,14 +170,9 @@ func EqualJSON(want any) types.GomegaMatcher {
 	return Be(ClipJSON(want), gomega.Satisfy(func(got any) bool { return schemas.Covers(normal, Normalize(got)) }))
 }
 
-// DifferFromJSON matches any value that EqualJSON does not match.
-func DifferFromJSON(sent any) types.GomegaMatcher {
-	return Be("a value other than the one sent", gomega.Not(EqualJSON(sent)))
-}
-
-// AgreeWith matches another view of the same thing: members that both views show
+// agreeWith matches another view of the same thing: members that both views show
 // are equal. A member may be missing in either view.
-func AgreeWith(other any) types.GomegaMatcher {
+func agreeWith(other any) types.GomegaMatcher {
 	normal := Normalize(other)
 	return Be(ClipJSON(other), gomega.Satisfy(func(got any) bool { return schemas.Agree(normal, Normalize(got)) }))
 }

@@ -31,7 +31,7 @@ func TestInputsWithoutResponse(t *testing.T) {
 	}{
 		"an invalid call is lost":           {spec.ListLeadLists, tooMany, false, io.ErrUnexpectedEOF, "STATUS-ALLOWED on lead-lists.list"},
 		"an invalid call takes too long":    {spec.ListLeadLists, tooMany, false, os.ErrDeadlineExceeded, ""},
-		"a creation makes a row and closes": {spec.CreatePlacementTest, paused, true, io.ErrUnexpectedEOF, "STATUS-"},
+		"a creation makes a row and closes": {spec.CreatePlacementTest, paused, true, io.ErrUnexpectedEOF, "STATE-CREATE-"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
