@@ -112,7 +112,7 @@ func needJudged(api *API, fields ...string) {
 	for _, field := range fields {
 		for _, view := range testViews {
 			if kept := api.For(spec.StateCreate(field), view); !kept.Judged() {
-				kept.NotAssessed("a created test with a value in %s", field)
+				kept.Missing("a created test with a value in %s", field)
 			}
 		}
 	}

@@ -233,14 +233,14 @@ func effectShown(op spec.Operation) Need {
 func expectEffect(api *API, served Response) {
 	requirement := api.For(spec.ScopeEffect)
 	if lacks := served.Shortfall(); lacks != "" {
-		requirement.NotAssessed("%s", lacks)
+		requirement.Missing("%s", lacks)
 		return
 	}
 	switch served.Call.Operation.ID {
 	case spec.CreatePlacementTest:
 		found := Find(api, served)
 		if found.OK() && !IsMade(served, found) && !api.Profile.Stateless {
-			requirement.NotAssessed("a get that shows the test that was created")
+			requirement.Missing("a get that shows the test that was created")
 			return
 		}
 		requirement.Expect(found).To(BeServed())

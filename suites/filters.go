@@ -76,7 +76,7 @@ func expectFilter(api *API, f oracle.Filter) {
 	list := api.Request()
 	tried := tryFilter(api, list, f, Shared)
 	if tried.differs() { // again: a new row may show later in one view than in another
-		api.Eventually(func() bool {
+		api.Eventually(func() bool { // only waits: the verdict follows
 			tried = tryFilter(api, list, f, (*API).Read)
 			tried.before = Settled(api, tried.before) // other specs create rows meanwhile
 			return !tried.differs()
@@ -92,7 +92,7 @@ func expectFilter(api *API, f oracle.Filter) {
 	}
 	for _, id := range f.Requirements {
 		if !api.For(id).Judged() {
-			api.For(id).NotAssessed("rows of %s that differ in what the filter selects", list.Operation.ID)
+			api.For(id).Missing("rows of %s that differ in what the filter selects", list.Operation.ID)
 		}
 	}
 }
@@ -219,7 +219,8 @@ func strangers(id spec.ID, u oracle.Use, filtered Walk) Verdict {
 }
 
 // filtersNewTests filters by status while there are tests that were created without one,
-// with null, and with each that sends no email. A server may count a new test under a status that it does not show.
+// with null, and with each that sends no email. A server may file a new test under another status
+// than it shows.
 func filtersNewTests(api *API) {
 	with := func(status any) string {
 		return api.Do(api.RequestAs(dataset.Main, spec.CreatePlacementTest).WithField("status", status)).ID()

@@ -57,7 +57,7 @@ func expectSkipping(api *API, part spec.Filter) {
 		skips.Judge(leftOutOnly(field, skipped, before, after))
 		skips.Judge(leftOutOnly(field, both, Walk{}, Walk{}))
 	} else {
-		skips.NotAssessed("a report that shows %s without the flag", field)
+		skips.Missing("a report that shows %s without the flag", field)
 	}
 	if gone := MissingBetween(api, before, kept, after); len(gone) > 0 {
 		keeps.Expect(kept).To(ShowTheRows(gone))

@@ -29,7 +29,7 @@ func leads() {
 				api.Expect(moved).To(HaveMember("id", EqualID(moved.Call.Members()["id"].(string))))
 			}
 			expectSameAgain(api, spec.LeadMoveLead, firstOfEach(halves), func(earlier Response, round int) Call {
-				return earlier.Call.WithField("subsequence_id", []string{to[len(to)-1], to[0]}[round])
+				return earlier.Call.WithField("subsequence_id", []string{to[len(to)-1], to[0]}[round]) // there are two rounds
 			})
 		})
 
@@ -47,7 +47,7 @@ func leads() {
 				return api.Read(list)
 			}
 			before, after := api.Read(list), listAfterMove(first)
-			// Moved again, a lead may change nothing: each time it is another one.
+			// A move to where the lead is may be no change. So the two leads take turns.
 			expectOthersKept(api, spec.LeadMoveSubsequence, before, after, func() Walk {
 				first, last = last, first
 				return listAfterMove(first)

@@ -100,7 +100,7 @@ func showOptions(r Response) Verdict {
 func judgeWithheld(api *API, status int, full Response, refused ...Response) {
 	has, withheld := full.Status/100 == 2, api.For(api.Requirement())
 	if !has && !spec.MeansUnserved(full.Status) {
-		withheld.NotAssessed("provider options for a key that may see them (got %d)", full.Status)
+		withheld.Missing("provider options for a key that may see them (got %d)", full.Status)
 		return
 	}
 	expected := fmt.Sprint(status)

@@ -60,7 +60,7 @@ func answersAsPredicted(api *API) {
 	}
 	for _, id := range oracle.Requirements(list.Operation.ID) {
 		if !api.For(id).Judged() {
-			api.For(id).NotAssessed(noQueries, list.Operation.ID)
+			api.For(id).Missing(noQueries, list.Operation.ID)
 		}
 	}
 }

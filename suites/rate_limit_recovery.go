@@ -47,7 +47,7 @@ func servedLists(api *API) (served []string) {
 		if missing[i] == "" {
 			served = append(served, op.ID)
 		} else {
-			api.For(spec.RateResumes, op.ID).NotAssessed("%s", missing[i])
+			api.For(spec.RateResumes, op.ID).Missing("%s", missing[i])
 		}
 	}
 	return served
@@ -98,11 +98,11 @@ func judgeResumed(api *API, r Response) {
 	switch {
 	case errors.Is(r.Err, client.ErrTooLate): // the server is honest about a long period
 		longest, _ := api.Client.ThrottleLimits()
-		requirement.NotAssessed("a rate limit whose Retry-After is at most %s (twice pace.patience)", longest)
+		requirement.Missing("a rate limit whose Retry-After is at most %s (twice pace.patience)", longest)
 	case r.Err != nil && !errors.Is(r.Err, client.ErrThrottled):
 		Stop(api, r)
 	case r.Err != nil && !servesAnotherWorkspace(api, operation): // for whatever reason, it is not this limit
-		requirement.NotAssessed("responses other than 429")
+		requirement.Missing("responses other than 429")
 	default:
 		requirement.Judge(servedAgain(r))
 	}
@@ -237,7 +237,7 @@ func (c *limitedChange) judge(api *API) {
 		c.missing = Attempt(api, func() { c.look(api, requirement, c.response) })
 	}
 	if c.missing != "" {
-		requirement.NotAssessed("%s", c.missing)
+		requirement.Missing("%s", c.missing)
 	}
 }
 

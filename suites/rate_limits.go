@@ -81,10 +81,10 @@ func exceedTheLimit(api *API) {
 		case shown:
 			return
 		case lists.slow:
-			api.For(spec.Rate429).NotAssessed("%s", lists.lacks(api.Profile.RateLimit))
+			api.For(spec.Rate429).Missing("%s", lists.lacks(api.Profile.RateLimit))
 			return
 		case !repeatable(api, k.Operation):
-			api.For(spec.Rate429).NotAssessed("a rate limit that counts this operation together with lists")
+			api.For(spec.Rate429).Missing("a rate limit that counts this operation together with lists")
 			return
 		}
 	}

@@ -108,7 +108,7 @@ func expectCreationTime(api *API, made, found Response) {
 	said, known := timeIn(made.Row()[field])
 	shown, ok := timeIn(found.Row()[field])
 	if !known || !ok { // the rules judge the form
-		api.For(spec.StateGetList).NotAssessed("a creation and a get that show %s", field)
+		api.For(spec.StateGetList).Missing("a creation and a get that show %s", field)
 		return
 	}
 	words := made.Text(field) + ", as in the response to the creation"

@@ -118,6 +118,9 @@ func (api *API) send(calls []Call) []Response {
 		EndIf(api, api.Sandbox().Permit(api.Ctx, Change(api, k)))
 	}
 	for i, k := range calls {
+		if k.Operation.ID == spec.CreatePlacementTest && (k.probe || !k.Allowed.Status(http.StatusOK)) {
+			Disregard(api, k)
+		}
 		var err error
 		begun[i], err = api.Sandbox().Before(Change(api, k))
 		EndIf(api, err)
@@ -247,7 +250,7 @@ func (api *API) record(r Response) {
 	switch named := api.namedBy(r.Call); {
 	case broken:
 		api.Evidence.Assessed(r.broken, 1)
-	case named.Requirement == "" || r.Err != nil || r.Truncated || !r.Call.certain(r.Status): // the response shows nothing
+	case named.Requirement == "" || r.Call.breaksOn != "" || r.Err != nil || r.Truncated || !r.Call.certain(r.Status): // the response shows nothing
 	case r.Status/100 == 4:
 		api.Evidence.Refused(named, r.Status)
 	case r.OK():

@@ -138,7 +138,7 @@ func (k Call) Members() map[string]any {
 
 // MustGet declares that only the status is right. Any other breaks the requirement.
 func (k Call) MustGet(status int, breaks spec.ID) Call {
-	k.Allowed, k.Breaks = client.Only(status), breaks
+	k.Allowed, k.Breaks, k.breaksOn = client.Only(status), breaks, ""
 	return k
 }
 
@@ -149,13 +149,13 @@ func (k Call) MayGet(statuses ...int) Call { k.Allowed = k.Allowed.Or(statuses..
 // another workspace: the specification shows neither status nor body of its refusal. Any other
 // response breaks the requirement.
 func (k Call) MustBeRefused(breaks spec.ID) Call {
-	k.Allowed, k.Breaks = client.AnyRefusal(), breaks
+	k.Allowed, k.Breaks, k.breaksOn = client.AnyRefusal(), breaks, ""
 	return k
 }
 
 // MayBeRefused declares a request that a server may serve or refuse.
 func (k Call) MayBeRefused() Call {
-	k.Allowed, k.Breaks = client.AnyRefusal(http.StatusOK), ""
+	k.Allowed, k.Breaks, k.breaksOn = client.AnyRefusal(http.StatusOK), "", ""
 	return k
 }
 

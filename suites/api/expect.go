@@ -42,8 +42,9 @@ func (api *API) Expect(actual any) Claim {
 // Expect begins an expectation of a Response or a Walk.
 func (r Requirement) Expect(actual any) Claim { return Claim{r, actual} }
 
-// NotAssessed records that an input is missing, and the spec goes on.
-func (r Requirement) NotAssessed(format string, args ...any) {
+// Missing records that an input is missing for the requirement. Unlike API.NotAssessed, it lets the
+// spec go on.
+func (r Requirement) Missing(format string, args ...any) {
 	r.api.Evidence.Missing(r.Pair, fmt.Sprintf(format, args...))
 }
 
@@ -60,7 +61,13 @@ func (r Requirement) Judged() bool {
 // NamedBy returns the call with the requirement named: another response than the call allows
 // breaks it.
 func (r Requirement) NamedBy(k Call) Call {
-	k.Breaks, k.breaksOn = spec.ID(r.Pair.Requirement), r.Pair.Operation
+	return Charging(k, r.Pair)
+}
+
+// Charging returns the call with the pair named that another response than it allows breaks. A
+// right response does not put that pair to the test.
+func Charging(k Call, p spec.Pair) Call {
+	k.Breaks, k.breaksOn = spec.ID(p.Requirement), p.Operation
 	return k
 }
 
@@ -72,7 +79,7 @@ func (r Requirement) Judge(found Verdict) bool {
 
 func (r Requirement) judge(found Verdict, at types.CodeLocation) bool {
 	if found.Missing != "" {
-		r.NotAssessed("%s", found.Missing)
+		r.Missing("%s", found.Missing)
 	}
 	broken := len(found.Findings) + found.More
 	if found.Assessed > 0 || broken > 0 {

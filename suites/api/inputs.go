@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ func (api *API) RequestAs(role, operation string) Call {
 		source, destination := TwoWorkspaces(api, role)
 		return k.WithBody(Move(source, destination, source.Accounts[0]))
 	case operation == spec.CreatePlacementTest:
-		return k.WithBody(fixtures.PlacementTest(api.Rng, api.Word())).WithField("email_subject", "Placement check "+api.Word())
+		return k.WithBody(fixtures.PlacementTest(api.draws(), api.Word())).WithField("email_subject", "Placement check "+api.Word())
 	}
 	return Naming(api, k, func(n spec.Named) string {
 		switch {
@@ -145,7 +146,7 @@ func HarmlessRequestAs(api *API, role, operation string) Call {
 	case operation == spec.MoveAccounts: // what becomes of unknown accounts is open
 		return k.WithField("emails", []string{api.Word() + "@example.com"}).MayBeRefused()
 	}
-	return k.MustBeRefused(spec.NotFoundLead)
+	return Charging(k.MustBeRefused(""), spec.NotFoundLead.On(operation)) // it also names an unknown subsequence
 }
 
 // notFound declares that the call names a resource that does not exist.
@@ -183,6 +184,13 @@ func (api *API) FreshID() string {
 	id[8] = id[8]&0x3f | 0x80
 	api.Sandbox().Adopt(id.String())
 	return id.String()
+}
+
+// draws returns random numbers for one caller. The API may be used by several at the same time.
+func (api *API) draws() *rand.Rand {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	return rand.New(rand.NewPCG(api.Rng.Uint64(), 0))
 }
 
 // Word returns a word that occurs nowhere else. It shows that the run drew it.

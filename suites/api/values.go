@@ -48,7 +48,7 @@ func Creating(api *API, field string, v variants.Variant) Call {
 	if v.Open {
 		k = k.MayBeRefused()
 	}
-	return k.Breaking(spec.StateCreate(field))
+	return Charging(k, spec.StateCreate(field).On(spec.CreatePlacementTest))
 }
 
 // paused and completed are statuses of tests that are not sent.

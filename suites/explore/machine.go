@@ -130,7 +130,7 @@ func (m *machine) deleteSubsequence() {
 	remove := m.As(dataset.Main, operation).WithID(id)
 	deleted := m.Do(remove)
 	m.keeps(deleted, spec.StateDeleteAnswer, "id", id)
-	m.examine(spec.StateDeleteAnswer, operation, deleted, match.AgreeWithRow(before.Row(id), match.ChangesByItself...))
+	m.examine(spec.StateDeleteAnswer, operation, deleted, match.AgreeWithRow(before.Row(id), match.ChangesAtItsEnd...))
 	m.Eventually(func() bool {
 		after = m.Read(list)
 		return after.Row(id) == nil

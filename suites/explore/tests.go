@@ -115,8 +115,8 @@ func (m *machine) remove(t *test) {
 		other.deletion = other.deletion || other != t
 	}
 	m.keeps(r, spec.StateDeleteAnswer, "id", t.made.ID())
-	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeWithRow(t.made.Row(), match.ChangesByItself...))
-	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeWithRow(t.listed, match.ChangesByItself...))
+	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeWithRow(t.made.Row(), match.ChangesAtItsEnd...))
+	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeWithRow(t.listed, match.ChangesAtItsEnd...))
 }
 
 // reach sends a call that names a living test, until the target knows the test.
@@ -144,6 +144,7 @@ func (m *machine) verifyShown(t *test, shown bool, r api.Response, operation, po
 
 // notFound expects a 404, as soon as a change shows.
 func (m *machine) notFound(call api.Call, view string, id spec.ID, operation string) {
+	call = api.Charging(call, id.On(operation))
 	r := api.Until(m.API, view, call, func(r api.Response) bool { return r.Status == http.StatusNotFound })
 	m.verify(r.Status == http.StatusNotFound, id, operation, r, "status", "404", r.Status)
 }

@@ -9,9 +9,12 @@ import (
 	. "outreach.example/conformance/suites/api"
 )
 
-// ChangesByItself are fields that a server may change by itself, also while it deletes. It may
-// determine the recipients of a test after its creation.
-var ChangesByItself = []string{"status", "not_sending_status", "timestamp_next_run", "timestamp_leads_updated", "recipients"}
+// ChangesByItself are fields that a server may change by itself, also while it deletes.
+var ChangesByItself = []string{"status", "not_sending_status", "timestamp_next_run", "timestamp_leads_updated"}
+
+// ChangesAtItsEnd are fields that the response to a deletion may show otherwise than an earlier
+// view: a server may determine the recipients of a test after its creation.
+var ChangesAtItsEnd = append([]string{"recipients"}, ChangesByItself...)
 
 // AgreeWithRow matches a response whose resource agrees with another view of it,
 // field by field, apart from the fields that may change meanwhile. Undocumented fields

@@ -83,15 +83,12 @@ func TestAcceptedRequestsAreOneFailureEach_long(t *testing.T) {
 	on := &target.Target{BaseURL: "http://subject.invalid", Kind: target.KindURL, Profile: profile.FromDataset(data)}
 	results := judged(t, t.Context(), Config{Target: on, Transport: faults.RoundTripper(unvalidated(faults.Serving(server.Handler())), "")})
 	g.Expect(results.Verdict).To(Equal(reports.Failed))
-	consequences := 0
 	for _, c := range results.Checks {
 		if c.Outcome == reports.Fail {
 			g.Expect(c.Requirement).To(HavePrefix("REQUEST-"), "%s on %s: %v", c.Requirement, c.Operation, c.Violations)
-			consequences += len(c.Consequences)
 		}
 	}
 	g.Expect(of(results, reports.Fail)).To(HaveLen(25))
-	g.Expect(consequences).To(BeNumerically(">", 20), "what the accepted requests made the server show")
 	g.Expect(reports.Causes(results.Checks)).To(HaveLen(1))
 }
 
