@@ -140,7 +140,7 @@ func looksUnknown(api *API, key client.Key) bool {
 	if api.Operation().ID == spec.CreatePlacementTest {
 		request = BareRequest(api)
 	}
-	ours := api.Do(request.WithKey(key).MayBeRefused())
+	ours := api.Do(Charging(request.WithKey(key).MayBeRefused(), spec.ScopeNone.On(api.Operation().ID)))
 	if ours.Status != http.StatusUnauthorized {
 		return false
 	}

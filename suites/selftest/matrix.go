@@ -38,6 +38,8 @@ type PairProof struct {
 	Kills       []string `json:"kills"`
 	// Sharp are the kills in which no other check of the specs that ran failed.
 	Sharp int `json:"sharp"`
+
+	accompanied bool // a kill failed nothing but listed companions
 }
 
 // DefectFate is one defect and what became of it.
@@ -92,17 +94,18 @@ func (m Matrix) Problems() []string {
 		}
 	}
 	for _, p := range m.Unproven() {
-		problems = append(problems, fmt.Sprintf("no defect that nothing else caught shows that %s on %s can fail", p.Requirement, p.Operation))
+		problems = append(problems, fmt.Sprintf("no defect that only its companions caught too shows that %s on %s can fail", p.Requirement, p.Operation))
 	}
 	return problems
 }
 
-// Unproven returns the pairs without a defect that their check alone caught, if the self-test was whole.
+// Unproven returns the pairs without a defect that fails nothing but their check and its
+// companions, if the self-test was whole.
 func (m Matrix) Unproven() []PairProof {
 	if !m.Whole {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(m.Pairs), func(p PairProof) bool { return p.Sharp > 0 })
+	return slices.DeleteFunc(slices.Clone(m.Pairs), func(p PairProof) bool { return p.Sharp > 0 || p.accompanied })
 }
 
 // Figures are the numbers that sum up a self-test.
@@ -190,6 +193,7 @@ func (m *Matrix) prove(selection runner.Selection) {
 		if len(d.Also) == 0 {
 			p.Sharp++
 		}
+		p.accompanied = p.accompanied || len(d.Strangers) == 0
 	}
 }
 
