@@ -45,9 +45,7 @@ func providerOptions() {
 		It("shows provider options within the rate limit", Requires(spec.OptionsRate), Needs(LimitedRequest(spec.CreatePlacementTest), KeyFor(dataset.Main, spec.CreatePlacementTest)), OneAtATime("rate limit"), func(api *API) {
 			NeedServed(api, Call{Operation: api.Operation()})
 			k := limitedRequest(api, spec.CreatePlacementTest)
-			if lists := drain(api, limitedRequest(api, anyList(api, spec.Probe()))); !lists.limited {
-				api.NotAssessed("%s", lists.lacks(api.Profile.RateLimit))
-			}
+			exceedByLists(api)
 			beyond := askOptions(api, k)
 			if beyond.Status/100 == 2 { // the limit may count this path apart
 				api.For(spec.OptionsRate).Assessed()

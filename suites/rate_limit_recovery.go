@@ -56,10 +56,8 @@ func servedLists(api *API) (served []string) {
 // exceedAndChange drives the key over its limit and sends the changes. A change that is served
 // is prepared and sent again: the limit's period had passed.
 func exceedAndChange(api *API, changes []*limitedChange) {
-	list := limitedRequest(api, anyList(api, spec.ListPlacementTests))
-	if d := drain(api, list); !d.limited {
-		api.NotAssessed("%s", d.lacks(api.Profile.RateLimit))
-	}
+	list := limitedList(api)
+	exceedByLists(api)
 	for range mostAttempts {
 		if sendBeyondLimit(api, changes, list) {
 			return
