@@ -89,6 +89,18 @@ type Outcome struct {
 	Parts   []verdict.Outcome // in the order of Config.Scenarios
 }
 
+func (o *Outcome) add(part verdict.Outcome) {
+	o.Parts = append(o.Parts, part)
+	o.Results.Scenarios = append(o.Results.Scenarios, part.Scenario)
+}
+
+// conclude determines the verdict.
+func (o *Outcome) conclude(byName bool, thresholds []threshold.Threshold) {
+	o.Results.Traffic = verdict.Traffic(o.Parts)
+	verdict.ConcludeRun(&o.Results, byName)
+	verdict.RequireEvaluated(&o.Results, thresholds)
+}
+
 // Run loads the target. It returns an error only if no load was sent: an
 // invalid config, a refused key, a *prepare.ThrottledError if the target
 // answered only 429, or the context's cause if the run was interrupted before
@@ -106,9 +118,7 @@ func Run(ctx context.Context, config Config) (Outcome, error) {
 	}
 	o := Outcome{Results: s.results()}
 	for _, one := range config.Scenarios {
-		part := runner.Run(ctx, s.env, one)
-		o.Parts = append(o.Parts, part)
-		o.Results.Scenarios = append(o.Results.Scenarios, part.Scenario)
+		o.add(runner.Run(ctx, s.env, one))
 		if ctx.Err() != nil {
 			break
 		}
@@ -155,8 +165,7 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 	o := Outcome{Results: a.results()}
 	for i, part := range parts {
 		part.Name += "-" + []string{"a", "b"}[i]
-		o.Parts = append(o.Parts, part)
-		o.Results.Scenarios = append(o.Results.Scenarios, part.Scenario)
+		o.add(part)
 	}
 	o.Results.Comparison = &load.Comparison{A: describe(a.config.Target), B: describe(against), Pairs: pairs,
 		Level: compare.Level, BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order.String(), Figures: verdict.Effects(figures)}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"time"
 
@@ -19,17 +20,18 @@ import (
 
 // PartVersion is the version of the part format. It increases when readers of
 // the previous version could misread the new one.
-const PartVersion = "1"
+const PartVersion = "2"
 
-// maxParts limits the size of a source of parts.
+// maxParts limits the size of a source of parts, in bytes.
 const maxParts = 512 << 20
 
-// Part is the result of one of several generators: everything that Merge needs.
+// Part is the result of one of several generators: counters, and an HdrHistogram log
+// for each phase.
 type Part struct {
 	Version   string              `json:"version"`
 	LagLimit  time.Duration       `json:"lag_limit_ns,omitempty"` // Config.LagLimit
 	Scenarios []scenario.Scenario `json:"scenarios"`
-	Results   load.Results        `json:"results"` // the generator's own results
+	Results   load.Results        `json:"results"` // the generator's own results, without phases
 	Outcomes  []verdict.Outcome   `json:"outcomes"`
 
 	Source string `json:"-"` // file and line it was read from; else empty
@@ -50,7 +52,12 @@ var ErrShards = errors.New("the parts are not one complete run")
 
 // WritePart writes the outcome of a shard as one line of JSON.
 func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario, lagLimit time.Duration) error {
-	encoded, err := json.Marshal(Part{Version: PartVersion, LagLimit: lagLimit, Scenarios: scenarios, Results: o.Results, Outcomes: o.Parts})
+	results := o.Results
+	results.Scenarios = slices.Clone(results.Scenarios)
+	for i := range results.Scenarios {
+		results.Scenarios[i].Phases = nil // they follow from the recordings
+	}
+	encoded, err := json.Marshal(Part{Version: PartVersion, LagLimit: lagLimit, Scenarios: scenarios, Results: results, Outcomes: o.Parts})
 	if err != nil {
 		return fmt.Errorf("loadtest: a part: %w", err)
 	}
@@ -76,10 +83,10 @@ func ReadParts(name string, r io.Reader) ([]Part, error) {
 			continue
 		}
 		p, err := readPart(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: not a part of a load run: %w (want the part.json of load --shard)", name, line, err)
-		}
 		p.Source = fmt.Sprintf("%s:%d", name, line)
+		if err != nil {
+			return nil, fmt.Errorf("%s: not a part of a load run: %w (want the part.json of load --shard)", p.Source, err)
+		}
 		parts = append(parts, p)
 	}
 	if len(parts) == 0 {
@@ -88,100 +95,88 @@ func ReadParts(name string, r io.Reader) ([]Part, error) {
 	return parts, nil
 }
 
-func readPart(text []byte) (Part, error) {
-	var p Part
+func readPart(text []byte) (p Part, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&p); err != nil {
-		return Part{}, err
-	}
-	if decoder.More() {
-		return Part{}, errors.New("trailing data after the JSON object")
-	}
+	err = decoder.Decode(&p)
 	switch {
-	case p.Version != PartVersion:
-		return Part{}, fmt.Errorf("its version is %q, want %q", p.Version, PartVersion)
+	case p.Version != "" && p.Version != PartVersion:
+		return p, fmt.Errorf("its version is %q, want %q: merge the parts with the release that wrote them", p.Version, PartVersion)
+	case err != nil:
+		return p, err
+	case decoder.More():
+		return p, errors.New("trailing data after the JSON object")
+	case p.Version == "":
+		return p, errors.New("it has no version")
 	case p.Results.Run.Shard == nil:
-		return Part{}, errors.New("it is a whole run, not a shard")
+		return p, errors.New("it is a whole run, not a shard")
 	case len(p.Scenarios) == 0 || len(p.Outcomes) > len(p.Scenarios) || len(p.Results.Scenarios) != len(p.Outcomes):
-		return Part{}, errors.New("its scenarios and outcomes do not match")
+		return p, errors.New("its scenarios and outcomes do not match")
 	}
-	for i, s := range p.Scenarios {
-		if err := s.Check(); err != nil {
-			return Part{}, err
-		}
-		if i < len(p.Outcomes) && p.Outcomes[i].Name != s.Name {
-			return Part{}, fmt.Errorf("found the outcome of %q, want that of %q", p.Outcomes[i].Name, s.Name)
-		}
+	for _, s := range p.Scenarios {
+		err = errors.Join(err, s.Check())
 	}
-	return p, nil
+	for i, s := range p.Results.Scenarios {
+		if s.Name != p.Scenarios[i].Name {
+			err = errors.Join(err, fmt.Errorf("found the outcome of %q, want that of %q", s.Name, p.Scenarios[i].Name))
+		}
+		p.Outcomes[i].Scenario = s
+	}
+	return p, err
 }
 
 // Merge joins the parts of a run and judges the whole as one process would. If
 // the parts are not one complete run, the results are inconclusive and name the
-// shard that is missing, duplicated or foreign. Merge returns an error only for
-// a damaged part.
-func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline) (Outcome, error) {
-	if len(parts) == 0 {
-		return Outcome{}, errors.New("loadtest: no parts to merge")
-	}
+// shard that is missing, duplicated or foreign. There must be at least one part.
+func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline) Outcome {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b Part) int { return a.Results.Run.Shard.Index - b.Results.Run.Shard.Index })
 	first := parts[0].Results
 	o := Outcome{Results: load.Results{Version: load.ModelVersion, Tool: first.Tool, Target: first.Target, Run: first.Run,
-		Calibration: first.Calibration}}
+		Calibration: first.Calibration, Traffic: verdict.Traffic(nil)}}
 	o.Results.Run.Shard = nil
-	for _, p := range parts {
+	shares := make([]verdict.Share, len(parts))
+	terms := verdict.Terms{Thresholds: thresholds, Baselines: baselines, LagLimit: parts[0].LagLimit}
+	for i, p := range parts {
 		o.Results.Run.Seconds = max(o.Results.Run.Seconds, p.Results.Run.Seconds)
 		o.Results.Run.Interrupted = o.Results.Run.Interrupted || p.Results.Run.Interrupted
-	}
-	if err := whole(parts); err != nil {
-		o.Results.Traffic.Statuses = map[string]int64{}
-		o.Results.Verdict, o.Results.Reasons = reports.Inconclusive, []string{err.Error()}
-		return o, nil
-	}
-	terms := verdict.Terms{Thresholds: thresholds, Baselines: baselines, LagLimit: parts[0].LagLimit}
-	for _, p := range parts {
 		if c := p.Results.Calibration; c != nil {
+			shares[i].Ceiling = c.CeilingPerSecond
 			terms.Calibration.Adds = max(terms.Calibration.Adds, time.Duration(c.ServiceP99MS*float64(time.Millisecond)))
 		}
 	}
+	if err := whole(parts); err != nil {
+		o.Results.Verdict, o.Results.Reasons = reports.Inconclusive, []string{err.Error()}
+		return o
+	}
 	for i, s := range parts[0].Scenarios {
-		shares := make([]verdict.Share, len(parts))
 		for k, p := range parts {
 			shares[k].Outcome = p.Outcomes[i]
-			if c := p.Results.Calibration; c != nil {
-				shares[k].Ceiling = c.CeilingPerSecond
-			}
 		}
-		joined := verdict.Join(s, shares, terms)
-		o.Parts = append(o.Parts, joined)
-		o.Results.Scenarios = append(o.Results.Scenarios, joined.Scenario)
+		o.add(verdict.Join(s, shares, terms))
 	}
-	o.Results.Traffic = verdict.Traffic(o.Parts)
-	verdict.ConcludeRun(&o.Results, true)
-	verdict.RequireEvaluated(&o.Results, thresholds)
-	return o, nil
+	o.conclude(true, thresholds)
+	return o
 }
 
-// whole returns an error unless the parts are all shards of one run, each once.
+// whole returns an error unless the parts, in the order of their shards, are all shards
+// of one run, each once.
 func whole(parts []Part) error {
 	first := parts[0]
 	of := first.Results.Run.Shard.Of
-	seen := map[int]bool{}
-	for _, p := range parts {
+	for i, p := range parts {
 		shard := *p.Results.Run.Shard
 		switch {
 		case shard.Of != of:
 			return fmt.Errorf("%w: %s is of %d shards, %s of %d", ErrShards, first.named(), of, p.named(), shard.Of)
 		case shard.Index < 1 || shard.Index > of:
 			return fmt.Errorf("%w: there is no shard %d of %d", ErrShards, shard.Index, of)
-		case seen[shard.Index]:
+		case i > 0 && shard.Index == parts[i-1].Results.Run.Shard.Index:
 			return fmt.Errorf("%w: shard %d of %d is present twice (it ran twice, or its file was given twice)", ErrShards, shard.Index, of)
 		case p.Results.Target != first.Results.Target:
 			return fmt.Errorf("%w: %s loaded %s, %s loaded %s", ErrShards, first.named(), first.Results.Target.BaseURL, p.named(),
 				p.Results.Target.BaseURL)
-		case !samePlan(p, first):
+		case !reflect.DeepEqual(p.Scenarios, first.Scenarios) || p.Results.Run.Seed != first.Results.Run.Seed || p.LagLimit != first.LagLimit:
 			return fmt.Errorf("%w: %s has different scenarios, settings or seed", ErrShards, p.named())
 		case len(p.Outcomes) != len(p.Scenarios):
 			return fmt.Errorf("%w: %s stopped after %d of %d scenarios", ErrShards, p.named(), len(p.Outcomes), len(p.Scenarios))
@@ -189,10 +184,9 @@ func whole(parts []Part) error {
 		if err := sameStart(first, p); err != nil {
 			return err
 		}
-		seen[shard.Index] = true
 	}
 	for i := range of {
-		if !seen[i+1] {
+		if i >= len(parts) || parts[i].Results.Run.Shard.Index != i+1 {
 			return fmt.Errorf("%w: shard %d of %d is missing", ErrShards, i+1, of)
 		}
 	}
@@ -202,6 +196,7 @@ func whole(parts []Part) error {
 // sameStart returns an error if phases of the two parts began at different
 // times: requests due at one moment were then sent at two.
 func sameStart(a, b Part) error {
+	instant := func(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 	for i := range min(len(a.Outcomes), len(b.Outcomes)) {
 		x, y := a.Outcomes[i].Recordings, b.Outcomes[i].Recordings
 		for k := range min(len(x), len(y)) {
@@ -212,13 +207,4 @@ func sameStart(a, b Part) error {
 		}
 	}
 	return nil
-}
-
-// instant formats a start for messages.
-func instant(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
-
-func samePlan(a, b Part) bool {
-	x, errX := json.Marshal(a.Scenarios)
-	y, errY := json.Marshal(b.Scenarios)
-	return errX == nil && errY == nil && bytes.Equal(x, y) && a.Results.Run.Seed == b.Results.Run.Seed && a.LagLimit == b.LagLimit
 }

@@ -89,9 +89,7 @@ func NotMeasured(config Config, started time.Time, reason string, interrupted bo
 func (s *session) finish(ctx context.Context, o *Outcome) {
 	o.Results.Run.Interrupted = ctx.Err() != nil
 	o.Results.Run.Seconds = time.Since(s.started).Seconds()
-	o.Results.Traffic = verdict.Traffic(o.Parts)
-	verdict.ConcludeRun(&o.Results, s.config.ByName)
-	verdict.RequireEvaluated(&o.Results, s.config.Thresholds)
+	o.conclude(s.config.ByName, s.config.Thresholds)
 }
 
 // environment builds the environment of the scenarios. end releases it and

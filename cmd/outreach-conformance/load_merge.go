@@ -71,17 +71,13 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 	if err := applicable.Check(thresholds); err != nil {
 		return exitError{exitUsage, err}
 	}
-	outcome, err := loadtest.Merge(parts, thresholds, baselines)
-	if err != nil {
-		return exitError{exitUsage, err}
-	}
 	if err := errors.Join(outputdir.Prepare(f.output, mergedFiles...), forgetMerged(f.output)); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	if err := f.formats.prepare(append(sources, f.baseline)...); err != nil {
 		return exitError{exitUsage, err}
 	}
-	return f.reportLoad(outcome, nil, stdout, nil)
+	return f.reportLoad(loadtest.Merge(parts, thresholds, baselines), nil, stdout, nil)
 }
 
 // readParts reads a file of parts, the part in a directory, or the standard input.

@@ -152,7 +152,7 @@ func (p Phase) begin(now time.Time) (time.Time, error) {
 func (p Phase) plan(start time.Time) measure.Plan {
 	plan := measure.Plan{
 		Name: p.Name, Planned: p.Schedule.Planned(), Duration: p.Schedule.Duration(), Start: start.Round(0),
-		Asked: p.Schedule.PerSecond(), Shard: measure.Shard{Index: p.Schedule.Index, Of: p.Schedule.Of},
+		Asked: p.Schedule.PerSecond(),
 	}
 	if len(p.Schedule.Segments) == 1 {
 		plan.Rate = p.Schedule.Segments[0].Rate

@@ -34,10 +34,10 @@ type Result struct {
 
 // Unread counts the answers that could not be inspected, each once.
 type Unread struct {
-	Compressed int64 `json:"compressed,omitempty"` // although the request did not allow it
-	Long       int64 `json:"long,omitempty"`       // the body is larger than the bound
-	Partial    int64 `json:"partial,omitempty"`    // incomplete, or too late
-	Lost       int64 `json:"lost,omitempty"`       // the bodies in flight took too much memory
+	Compressed int64 // although the request did not allow it
+	Long       int64 // the body is larger than the bound
+	Partial    int64 // incomplete, or too late
+	Lost       int64 // the bodies in flight took too much memory
 }
 
 // Add returns the sums.

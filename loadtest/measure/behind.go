@@ -43,13 +43,13 @@ func (t Third) mean() (mean, square float64) {
 // third returns the third in which the request was due; nil for the middle one
 // or without a schedule.
 func (r *Recorder) third(due time.Duration) *Third {
-	switch of := r.plan.Duration; {
-	case r.plan.ClosedLoop || r.plan.Rate == 0:
+	switch of := r.rec.Duration; {
+	case r.rec.ClosedLoop || r.rec.Rate == 0:
 		return nil
 	case due < of/3:
-		return &r.first
+		return &r.rec.First
 	case due >= of-of/3:
-		return &r.last
+		return &r.rec.Last
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func TestShardsFallBehindTogether(t *testing.T) {
 	}
 	var decoded []Recording
 	for _, p := range parts {
-		r, err := decode(encoded(t, p.Recording()))
+		r, err := read(encoded(t, p.Recording()))
 		if err != nil {
 			t.Fatal(err)
 		}

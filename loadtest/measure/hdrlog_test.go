@@ -2,12 +2,15 @@ package measure
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
+	"pgregory.net/rapid"
 )
 
 // The library's own reader reads the log back.
@@ -44,7 +47,7 @@ func TestHDRLog(t *testing.T) {
 		}
 	}
 	for tag, want := range map[string]int64{"response.accepted": 299, "service.accepted": 299, "interval.accepted": 299,
-		"response.limited": 1, "service.limited": 1, "interval.limited": 1, "lag": 300} {
+		"label.accepted.list": 299, "label.limited.list": 1, "response.limited": 1, "service.limited": 1, "interval.limited": 1, "lag": 300} {
 		if counts[tag] != want {
 			t.Errorf("%s: %d values, want %d", tag, counts[tag], want)
 		}
@@ -69,9 +72,156 @@ func (f *full) Write(p []byte) (int, error) {
 
 func TestHDRLogReportsWriteErrors(t *testing.T) {
 	rec := record(Plan{Name: "x"}, steady(10, 20, func(int) time.Duration { return time.Millisecond }))
-	for writes := range 9 {
+	for writes := range 10 {
 		if err := rec.WriteHDRLog(&full{writes}); err == nil || !strings.Contains(err.Error(), "disk full") {
 			t.Errorf("after %d writes: error %v, want it to say that the disk is full", writes, err)
 		}
 	}
+}
+
+func TestReadIsTheSame_long(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		plan, parts := phases(t)
+		rec := record(shardOf(plan, 0, len(parts)), parts[0])
+		got, err := read(encoded(t, rec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := all(got), all(rec); got != want {
+			t.Fatalf("read:\n%s\nwritten:\n%s", got, want)
+		}
+		if got, want := got.Response[Accepted].Quantile(0.9), rec.Response[Accepted].Quantile(0.9); got != want {
+			t.Fatalf("p90 read %+v, recorded %+v", got, want)
+		}
+	})
+}
+
+// sample is a recording with something in every field.
+func sample(t interface{ Fatal(...any) }) string {
+	samples := steady(50, 100, func(i int) time.Duration { return time.Duration(i) * time.Millisecond })
+	samples[7].Status = 429
+	samples[8].Status, samples[8].Failure = 0, FailureTimeout
+	samples[9].Label = "get, all limit=1"
+	samples[10].Done = time.Hour
+	return encoded(t, record(Plan{Name: "x", Planned: 100, Rate: 50, Duration: 2 * time.Second, Start: time.UnixMilli(1_700_000_000_123)}, samples))
+}
+
+func TestReadRefuses(t *testing.T) {
+	good := sample(t)
+	if _, err := read(good); err != nil {
+		t.Fatal(err)
+	}
+	// withLog returns the file with a changed log.
+	withLog := func(change func(lines []string) []string) func(map[string]any) {
+		return func(f map[string]any) {
+			lines := strings.SplitAfter(f["Log"].(string), "\n")
+			f["Log"] = strings.Join(change(lines), "")
+		}
+	}
+	const first = 5 // line of the log with a histogram
+	one := func(i int, change func(string) string) func(map[string]any) {
+		return withLog(func(lines []string) []string { lines[i] = change(lines[i]); return lines })
+	}
+	as := func(tag string) func(map[string]any) {
+		return one(first, func(line string) string { return strings.Replace(line, "Tag=lag", "Tag="+tag, 1) })
+	}
+	set := func(key string, value any) func(map[string]any) { return func(f map[string]any) { f[key] = value } }
+	interval := func(i int, key string, value any) func(map[string]any) {
+		return func(f map[string]any) { f["Series"].([]any)[i].(map[string]any)[key] = value }
+	}
+	exact := func(of int, value float64) func(map[string]any) {
+		return func(f map[string]any) { f["Exact"].([]any)[0].([]any)[of] = value }
+	}
+	wide, err := hdr.New(1, math.MaxInt64, 3).Encode(hdr.V2CompressedEncodingCookieBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		change func(map[string]any)
+		says   string
+	}{
+		"an unknown key":            {set("Lost", 1), `unknown field "Lost"`},
+		"a status too many":         {set("Statuses", map[string]int{"200": 98, "429": 1, "0": 2}), "101 responses by status, but 100 requests sent"},
+		"an overflowing status":     {set("Statuses", map[string]int{"200": 1 << 62, "429": 1 << 62}), "statuses: 4611686018427387904 is negative or raises"},
+		"a negative status count":   {set("Statuses", map[string]int{"200": -1}), "-1 is negative"},
+		"an odd status":             {set("Statuses", map[string]int{"4711": 100}), "status 4711"},
+		"another number sent":       {set("Sent", 101), "but 101 requests sent"},
+		"an unknown failure":        {set("Failures", map[string]int{"odd": 1}), `1 failures of the kind "odd"`},
+		"more failures than failed": {set("Failures", map[string]int{"reset": 2}), "2 failures"},
+		"negative bytes":            {interval(0, "Bytes", -1), "bytes: -1"},
+		"too many bytes":            {interval(0, "Bytes", 1<<62), "bytes: "},
+		"an interval twice":         {interval(1, "At", 0), "out of order"},
+		"an interval too early":     {interval(0, "At", -1), "out of order"},
+		"an interval too late":      {interval(1, "At", maxSeconds), "beyond"},
+		"done by interval":          {interval(0, "Done", 51), "requests done by interval"},
+		"more failed than done":     {interval(0, "Failed", 60), "requests by class and interval"},
+		"sent by second":            {set("SentIn", []int{101}), "101 requests by second"},
+		"asked by second":           {set("Asked", []int{-5}), "-5 is negative"},
+		"too many seconds":          {set("Asked", make([]int, maxSeconds+1)), "out of bounds"},
+		"planned":                   {set("Planned", -1), "-1 requests planned"},
+		"a negative rate":           {set("Rate", -1), "-1/s"},
+		"a negative duration":       {set("Duration", -1), "duration of -1ns"},
+		"a third":                   {set("First", map[string]any{"Count": 1, "Took": -1}), "third of the phase"},
+		"no log":                    {set("Log", ""), "more or less"},
+		"a histogram less":          {withLog(func(l []string) []string { return l[:len(l)-2] }), "more or less"},
+		"a histogram more":          {withLog(func(l []string) []string { return append(l, l[first]) }), "more or less"},
+		"one twice":                 {withLog(func(l []string) []string { l[first+1] = l[first]; return l }), `histogram 2, tagged "lag", is unknown or there twice`},
+		"another class":             {as("response.odd"), `tagged "response.odd"`},
+		"another word":              {as("odd.accepted"), `tagged "odd.accepted"`},
+		"an odd label":              {as("label.accepted.%zz"), `tagged "label.accepted.%zz"`},
+		"a label too many":          {as("label.failed.more"), "response times by label"},
+		"a broken histogram":        {one(first, func(l string) string { return l[:len(l)/2] + "\n" }), "histogram 1: "},
+		"another range":             {one(first, func(l string) string { return "Tag=lag,0.0,1.0,1.0," + string(wide) + "\n" }), "unsupported buckets"},
+		"the shortest":              {exact(0, 1e9), "do not lie between"},
+		"the longest":               {exact(1, 1e15), "do not lie between"},
+		"clipped":                   {exact(2, 5), "do not lie between"},
+	} {
+		var f map[string]any
+		if err := json.Unmarshal([]byte(good), &f); err != nil {
+			t.Fatal(err)
+		}
+		tc.change(f)
+		text, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := read(string(text)); err == nil || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%s: error %v, want %q in it", name, err, tc.says)
+		}
+	}
+}
+
+// Whatever is read is consistent, is written as what is read as the same, and can be
+// asked everything.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(sample(f)))
+	f.Add([]byte(encoded(f, NewRecorder(Plan{Planned: 5, Duration: time.Second}).Recording())))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rec, err := read(string(data))
+		if err != nil {
+			return
+		}
+		text := encoded(t, rec)
+		again, err := read(text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if encoded(t, again) != text {
+			t.Fatalf("read again, it differs:\n%s", text)
+		}
+		for _, c := range Classes() {
+			rec.Response[c].Quantile(0.99)
+		}
+		rec.Share(Failed)
+		rec.Drifts()
+		rec.Late()
+		_, _ = Merge(rec, rec)
+	})
+}
+
+func read(text string) (Recording, error) {
+	var r Recording
+	err := json.Unmarshal([]byte(text), &r)
+	return r, err
 }

@@ -66,7 +66,7 @@ func all(r Recording) string {
 			histogram(what+string(c), of[c])
 		}
 	}
-	fmt.Fprintln(&b, r.Name, r.Planned, r.Rate, r.Duration, r.Start.UTC(), r.ClosedLoop, r.Shard)
+	fmt.Fprintln(&b, r.Name, r.Planned, r.Rate, r.Duration, r.Start.UTC(), r.ClosedLoop, r.Asked, r.SentIn)
 	fmt.Fprintln(&b, r.Sent, r.Bytes, r.Statuses, r.Failures)
 	classes("response", r.Response)
 	classes("service", r.Service)
@@ -75,7 +75,7 @@ func all(r Recording) string {
 		classes(name, r.Labels[name])
 	}
 	for _, s := range r.Series {
-		fmt.Fprintln(&b, s.At, s.Asked, s.Sent, s.Done, s.Bytes, s.Statuses)
+		fmt.Fprintln(&b, s.At, s.Asked, s.Sent, s.Done, s.Bytes, s.Limited, s.Failed)
 		classes("second", s.Response)
 	}
 	return b.String()
@@ -123,7 +123,6 @@ func phases(t *rapid.T) (Plan, [][]Sample) {
 
 // shardOf returns the part of the plan of shard i of n.
 func shardOf(p Plan, i, n int) Plan {
-	p.Shard = Shard{Index: i, Of: n}
 	all := p.Asked
 	p.Asked, p.Planned = make([]int64, len(all)), 0
 	seq := int64(0)

@@ -64,12 +64,14 @@ func (h Histogram) open() *hdr.PackedHistogram {
 	return h.buckets
 }
 
-// seal returns h, a histogram of one interval, in compact form.
-func (h Histogram) seal() Histogram {
-	if h.buckets != nil {
-		h.buckets, h.sealed = nil, seal(h.buckets)
+// seal brings the histograms of one interval into compact form.
+func seal(of map[Class]Histogram) {
+	for c, h := range of {
+		if h.buckets != nil {
+			h.buckets, h.sealed = nil, compact(h.buckets)
+			of[c] = h
+		}
 	}
-	return h
 }
 
 // Count returns the number of durations.
@@ -184,23 +186,20 @@ func (h Histogram) rank(r int64) (low, high time.Duration) {
 	return max(low, h.min), min(high, h.max)
 }
 
-// clone returns a copy that later adds do not change.
-func (h Histogram) clone() Histogram {
-	if h.buckets != nil {
-		h.buckets = h.buckets.Clone()
-	}
+// own returns the distribution without its links to others.
+func (h Histogram) own() Histogram {
 	h.intervals, h.failed = nil, nil
 	return h
 }
 
 // merged returns the sum of two distributions of the same precision. Counts
-// cannot overflow, because decoding bounds them.
+// cannot overflow, because reading bounds them.
 func (h Histogram) merged(other Histogram) Histogram {
 	if h.count == 0 {
-		return other.clone()
+		return other.own()
 	}
 	if other.count == 0 {
-		return h.clone()
+		return h.own()
 	}
 	sum := Histogram{
 		buckets: h.open().Clone(),
@@ -223,7 +222,7 @@ type sealed []byte
 // nanoseconds within Shortest.
 const resolution = 512
 
-func seal(b *hdr.PackedHistogram) sealed {
+func compact(b *hdr.PackedHistogram) sealed {
 	out := make([]byte, 0, 3*b.Populated())
 	var last int64
 	for value, count := range b.ForEachBucket {

@@ -31,7 +31,7 @@ func TestLongPhasesHaveLongIntervals_long(t *testing.T) {
 		if len(rec.Asked) < seconds || len(rec.SentIn) != seconds {
 			t.Errorf("%s: %d seconds of requests due and %d of requests sent, want %d", c.lasts, len(rec.Asked), len(rec.SentIn), seconds)
 		}
-		if err := rec.consistent(); err != nil {
+		if err := rec.check(); err != nil {
 			t.Errorf("%s: %v", c.lasts, err)
 		}
 		encoded, err := json.Marshal(rec)

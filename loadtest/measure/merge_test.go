@@ -54,7 +54,7 @@ func TestPiecesInTurnAreOnePhase(t *testing.T) {
 			}
 		}
 		got, want := InTurn(pieces...), whole.Recording()
-		if err := got.consistent(); err != nil {
+		if err := got.check(); err != nil {
 			t.Fatal(err)
 		}
 		if got.Planned != plan.Planned*int64(len(pieces)) || got.Duration != plan.Duration*time.Duration(len(pieces)) {
@@ -79,8 +79,8 @@ func TestPiecesInTurnAreOnePhase(t *testing.T) {
 }
 
 func TestMergeLeavesItsPartsAlone(t *testing.T) {
-	a := record(Plan{Shard: Shard{0, 2}}, steady(100, 200, func(int) time.Duration { return time.Millisecond }))
-	b := record(Plan{Shard: Shard{1, 2}}, steady(100, 200, func(int) time.Duration { return time.Second }))
+	a := record(Plan{}, steady(100, 200, func(int) time.Duration { return time.Millisecond }))
+	b := record(Plan{}, steady(100, 200, func(int) time.Duration { return time.Second }))
 	before := encoded(t, a) + encoded(t, b)
 	if _, err := Merge(a, b); err != nil {
 		t.Fatal(err)
@@ -90,36 +90,18 @@ func TestMergeLeavesItsPartsAlone(t *testing.T) {
 	}
 }
 
-func TestMergeRefuses(t *testing.T) {
-	start := time.UnixMilli(1_700_000_000_000)
-	plan := func(i, of int) Plan {
-		return Plan{Name: "x", Rate: 100, Duration: time.Second, Start: start, Shard: Shard{i, of}}
-	}
-	with := func(p Plan, change func(*Plan)) Recording {
-		change(&p)
-		return Recording{Plan: p}
-	}
-	part := func(i, of int) Recording { return Recording{Plan: plan(i, of)} }
-	for _, c := range []struct {
-		name  string
-		parts []Recording
-		want  string
-	}{
-		{"nothing", nil, "nothing to merge"},
-		{"a missing shard", []Recording{part(0, 3), part(2, 3)}, "1 of 3 shards are missing, the first is shard 2"},
-		{"a doubled shard", []Recording{part(0, 2), part(1, 2), part(1, 2)}, "shard 2 of 2 is present twice"},
-		{"two wholes", []Recording{part(0, 0), part(0, 1)}, "shard 1 of 1 is present twice"},
-		{"different counts", []Recording{part(0, 2), part(1, 3)}, "one shard is of 2, another of 3"},
-		{"a shard that cannot be", []Recording{part(2, 2)}, "no shard 3 of 2"},
-		{"different phases", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Name = "y" })}, `cannot merge phase "x" with phase "y"`},
-		{"different rates", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Rate = 50 })}, "different plans"},
-		{"different durations", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Duration++ })}, "different plans"},
-		{"different loops", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.ClosedLoop = true })}, "different plans"},
-		{"different starts", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Start = start.Add(1) })}, "different times"},
+func TestMergeRefusesDifferentPlans(t *testing.T) {
+	plan := Plan{Name: "x", Rate: 100, Duration: time.Second}
+	for name, change := range map[string]func(*Plan){
+		"phases":    func(p *Plan) { p.Name = "y" },
+		"rates":     func(p *Plan) { p.Rate = 50 },
+		"durations": func(p *Plan) { p.Duration++ },
+		"loops":     func(p *Plan) { p.ClosedLoop = true },
 	} {
-		_, err := Merge(c.parts...)
-		if err == nil || !strings.Contains(err.Error(), c.want) || len(c.parts) > 0 && strings.Contains(err.Error(), "measure") {
-			t.Errorf("%s: error %v, want %q in it, for people", c.name, err, c.want)
+		other := plan
+		change(&other)
+		if _, err := Merge(NewRecorder(plan).Recording(), NewRecorder(other).Recording()); err == nil || !strings.Contains(err.Error(), "different plans") {
+			t.Errorf("different %s: %v", name, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -16,66 +17,62 @@ const (
 
 // Recorder collects the samples of a phase. It is not safe for concurrent use.
 type Recorder struct {
-	plan     Plan
-	sent     int64
-	bytes    int64
-	response byClass
-	service  byClass
-	lag      Histogram
-	statuses [maxStatus + 1]int64
-	failures map[string]int64
-	labels   map[string]*byClass // response times
-	first    Third
-	last     Third
-	sentIn   []int64 // by second
-	width    time.Duration
-	series   []*interval // nil if nothing was sent or done in it
+	rec    Recording
+	series map[int]*Interval // those in which something was due or done
 }
-
-// byClass holds one histogram for each of Classes.
-type byClass [3]Histogram
-
-// index returns the position of a class in Classes.
-func index(c Class) int { return slices.Index(classes[:], c) }
 
 // NewRecorder returns a Recorder for the plan.
 func NewRecorder(p Plan) *Recorder {
-	return &Recorder{plan: p, width: p.width(), failures: map[string]int64{}, labels: map[string]*byClass{}}
+	p.Asked = p.bySecond()
+	return &Recorder{
+		rec: Recording{Plan: p, Width: p.width(), Response: map[Class]Histogram{}, Service: map[Class]Histogram{},
+			Statuses: map[int]int64{}, Failures: map[string]int64{}, Labels: map[string]Label{}},
+		series: map[int]*Interval{},
+	}
 }
 
 // Add records one request. Samples may come in any order. Times below 0 count
 // as 0, times above Longest as Longest.
 func (r *Recorder) Add(s Sample) {
-	class := index(s.Class())
+	class := s.Class()
 	status := s.Status
 	if status < 0 || status > maxStatus {
 		status = 0
 	}
-	bytes := max(s.Bytes, 0)
-
-	r.sent++
-	r.bytes += bytes
-	r.statuses[status]++
+	r.rec.Sent++
+	r.rec.Statuses[status]++
 	if s.Failure != "" {
-		r.failures[failureWord(s.Failure)]++
+		r.rec.Failures[failureWord(s.Failure)]++
 	}
-	r.response[class].add(s.Response(), wholeFigures)
-	r.service[class].add(s.Service(), wholeFigures)
-	r.lag.add(s.Lag(), wholeFigures)
-
-	r.label(s.Label)[class].add(s.Response(), wholeFigures)
-	if s.Class() == Accepted {
+	add(r.rec.Response, class, s.Response(), wholeFigures)
+	add(r.rec.Service, class, s.Service(), wholeFigures)
+	r.rec.Lag.add(s.Lag(), wholeFigures)
+	add(r.label(s.Label), class, s.Response(), wholeFigures)
+	if class == Accepted {
 		if third := r.third(s.Due); third != nil {
 			third.add(s.Response())
 		}
 	}
+	add(r.at(s.Due).Response, class, s.Response(), intervalFigures)
+	r.rec.SentIn = addedAt(r.rec.SentIn, second(s.Sent), []int64{1})
+	r.at(s.Done).done(class, max(s.Bytes, 0))
+}
 
-	r.at(s.Due).response[class].add(s.Response(), intervalFigures)
-	r.countSent(s.Sent)
-	done := r.at(s.Done)
-	done.done++
-	done.bytes += bytes
-	done.count(status)
+func add(to map[Class]Histogram, c Class, d time.Duration, figures int) {
+	h := to[c]
+	h.add(d, figures)
+	to[c] = h
+}
+
+func (s *Interval) done(c Class, bytes int64) {
+	s.Done++
+	s.Bytes += bytes
+	switch c {
+	case Limited:
+		s.Limited++
+	case Failed:
+		s.Failed++
+	}
 }
 
 func failureWord(w string) string {
@@ -87,19 +84,14 @@ func failureWord(w string) string {
 	}
 }
 
-func (r *Recorder) label(name string) *byClass {
-	if l, ok := r.labels[name]; ok {
-		return l
-	}
-	if len(r.labels) >= MaxLabels {
+func (r *Recorder) label(name string) Label {
+	if r.rec.Labels[name] == nil && len(r.rec.Labels) >= MaxLabels {
 		name = OtherLabel
 	}
-	l, ok := r.labels[name]
-	if !ok {
-		l = &byClass{}
-		r.labels[name] = l
+	if r.rec.Labels[name] == nil {
+		r.rec.Labels[name] = Label{}
 	}
-	return l
+	return r.rec.Labels[name]
 }
 
 // second returns the second that the time falls into, from 0.
@@ -107,139 +99,28 @@ func second(t time.Duration) int {
 	return int(min(max(t, 0)/time.Second, time.Duration(maxSeconds-1)))
 }
 
-func (r *Recorder) countSent(at time.Duration) {
-	i := second(at)
-	if i >= len(r.sentIn) {
-		r.sentIn = append(r.sentIn, make([]int64, i+1-len(r.sentIn))...)
+// at returns the interval that the time falls into. A new one seals an old one, which
+// hardly any sample will still change.
+func (r *Recorder) at(t time.Duration) *Interval {
+	i := second(t) / int(r.rec.Width/time.Second)
+	s := r.series[i]
+	if s == nil {
+		s = &Interval{At: i, Response: map[Class]Histogram{}}
+		r.series[i] = s
+		if old := r.series[i-max(1, int(openFor/r.rec.Width))]; old != nil {
+			seal(old.Response)
+		}
 	}
-	r.sentIn[i]++
+	return s
 }
 
-// at returns the interval that the time falls into.
-func (r *Recorder) at(t time.Duration) *interval {
-	i := second(t) / int(r.width/time.Second)
-	if i >= len(r.series) {
-		r.series = append(r.series, make([]*interval, i+1-len(r.series))...)
-		r.seal(i - max(1, int(openFor/r.width)))
-	}
-	if r.series[i] == nil {
-		r.series[i] = &interval{}
-	}
-	return r.series[i]
-}
-
-// seal compacts interval i, which hardly any sample will still change.
-func (r *Recorder) seal(i int) {
-	if i < 0 || r.series[i] == nil {
-		return
-	}
-	for c, h := range r.series[i].response {
-		r.series[i].response[c] = h.seal()
-	}
-}
-
-// Recording returns what was measured so far. The Recorder may go on.
+// Recording returns what was measured. The Recorder records nothing after that.
 func (r *Recorder) Recording() Recording {
-	rec := Recording{
-		Plan:     r.plan,
-		Sent:     r.sent,
-		Response: r.response.clone(),
-		Service:  r.service.clone(),
-		Lag:      r.lag.clone(),
-		Statuses: map[int]int64{},
-		Failures: map[string]int64{},
-		Bytes:    r.bytes,
-		First:    r.first,
-		Last:     r.last,
-		Labels:   make(map[string]Label, len(r.labels)),
-		SentIn:   slices.Clone(r.sentIn),
-		Width:    r.width,
+	r.rec.Series = nil
+	for _, i := range slices.Sorted(maps.Keys(r.series)) {
+		r.rec.Series = append(r.rec.Series, *r.series[i])
 	}
-	rec.Asked = r.plan.bySecond()
-	for status, n := range r.statuses {
-		if n > 0 {
-			rec.Statuses[status] = n
-		}
-	}
-	for word, n := range r.failures {
-		rec.Failures[word] = n
-	}
-	for name, l := range r.labels {
-		rec.Labels[name] = l.clone()
-	}
-	each := int(r.width / time.Second)
-	for i := range max(len(r.series), (len(rec.Asked)+each-1)/each) {
-		if s := r.interval(i); s.Asked != 0 || s.Sent != 0 || s.Done != 0 || len(s.Response) > 0 {
-			rec.Series = append(rec.Series, s)
-		}
-	}
-	return rec.linked()
-}
-
-// interval returns interval i.
-func (r *Recorder) interval(i int) Interval {
-	s := Interval{At: i}
-	if i < len(r.series) && r.series[i] != nil {
-		s = r.series[i].public(i)
-	}
-	return s.counted(r.width, r.plan.asked, func(second int) int64 { return nth(r.sentIn, second) })
-}
-
-// clone returns the histograms that are not empty.
-func (b byClass) clone() map[Class]Histogram {
-	out := map[Class]Histogram{}
-	for i, c := range classes {
-		if b[i].Count() > 0 {
-			out[c] = b[i].clone()
-		}
-	}
-	return out
-}
-
-func counts(n [3]int64) map[Class]int64 {
-	out := map[Class]int64{}
-	for i, c := range classes {
-		if n[i] > 0 {
-			out[c] = n[i]
-		}
-	}
-	return out
-}
-
-// interval holds what a Recorder keeps of one interval of the phase.
-type interval struct {
-	done, bytes int64
-	statuses    []tally // the few that occur
-	response    byClass // of the requests that were due in it
-}
-
-type tally struct {
-	status int
-	n      int64
-}
-
-func (s *interval) count(status int) {
-	for i := range s.statuses {
-		if s.statuses[i].status == status {
-			s.statuses[i].n++
-			return
-		}
-	}
-	s.statuses = append(s.statuses, tally{status, 1})
-}
-
-func (s *interval) public(at int) Interval {
-	out := Interval{At: at, Done: s.done, Bytes: s.bytes,
-		Statuses: make(map[int]int64, len(s.statuses)), Response: map[Class]Histogram{}}
-	for i, c := range classes {
-		if s.response[i].count > 0 {
-			out.Response[c] = s.response[i].seal()
-		}
-	}
-	for _, t := range s.statuses {
-		out.Statuses[t.status] = t.n
-	}
-	return out
+	return r.rec.finished()
 }
 
 // Live holds the figures of a live view. They are cheap enough to read many
@@ -255,18 +136,21 @@ type Live struct {
 
 // Live returns the figures after the phase has run for the given time.
 func (r *Recorder) Live(ran time.Duration) Live {
-	var n [3]int64
-	for i := range n {
-		n[i] = r.response[i].Count()
+	l := Live{Planned: r.rec.Planned, Sent: r.rec.Sent, Count: map[Class]int64{}, Lag: r.rec.Lag.Value(0.99)}
+	for c, h := range r.rec.Response {
+		l.Count[c] = h.count
 	}
-	l := Live{Planned: r.plan.Planned, Sent: r.sent, Count: counts(n)}
-	if r.sent > 0 {
-		l.Lag = r.lag.Value(0.99)
+	if ran < time.Second {
+		return l
 	}
-	if ran >= time.Second {
-		at := max(0, int(ran/r.width)-1)
-		l.Last, l.Lasted = r.interval(at), min(ran-time.Duration(at)*r.width, r.width).Truncate(time.Second)
-		link(l.Last.Response, map[Class]Histogram{Accepted: r.service[0]}, nil)
+	l.Last.At = max(0, int(ran/r.rec.Width)-1)
+	if s := r.series[l.Last.At]; s != nil {
+		l.Last = *s
+		l.Last.Response = maps.Clone(s.Response)
+		seal(l.Last.Response)
+		link(l.Last.Response, r.rec.Service, nil)
 	}
+	r.rec.count(&l.Last)
+	l.Lasted = min(ran-r.rec.Begins(l.Last), r.rec.Width).Truncate(time.Second)
 	return l
 }

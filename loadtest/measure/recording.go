@@ -26,18 +26,21 @@ type Recording struct {
 	Plan
 
 	Sent     int64
-	Response map[Class]Histogram // from the due time
-	Service  map[Class]Histogram // from the send time
-	Lag      Histogram           // of every request sent
-	Statuses map[int]int64       // 0: no answer
-	Failures map[string]int64    // by Failure word
-	Bytes    int64               // of answers' bodies
-	First    Third               // third of a phase of one rate
+	Statuses map[int]int64    // 0: no answer
+	Failures map[string]int64 // by Failure word
+	First    Third            // third of a phase of one rate
 	Last     Third
-	Labels   map[string]Label
-	SentIn   []int64       // requests sent in each second; those due in it are in Asked
-	Series   []Interval    // those in which something was due, sent or done
-	Width    time.Duration // of each item of Series: whole seconds
+	SentIn   []int64    // requests sent in each second; those due in it are in Asked
+	Series   []Interval // those in which something was due, sent or done
+
+	Response map[Class]Histogram `json:"-"` // from the due time
+	Service  map[Class]Histogram `json:"-"` // from the send time
+	Lag      Histogram           `json:"-"` // of every request sent
+	Labels   map[string]Label    `json:"-"`
+
+	// Known from the fields above:
+	Bytes int64         `json:"-"` // of answers' bodies
+	Width time.Duration `json:"-"` // of each item of Series: whole seconds
 }
 
 // Label holds the response times of a Recording for one kind of request.
@@ -50,16 +53,17 @@ func (l Label) Count(c Class) int64 { return l[c].Count() }
 // asked in the interval in which it was due, as sent in the one in which it was sent, and
 // as done in the one in which its answer was complete.
 type Interval struct {
-	At       int // the interval, from 0
-	Asked    int64
-	Sent     int64
-	Done     int64
-	Statuses map[int]int64 // of those done
-	Bytes    int64         // of those done
+	At      int   // the interval, from 0
+	Asked   int64 `json:"-"`
+	Sent    int64 `json:"-"`
+	Done    int64
+	Limited int64 `json:",omitempty"` // of those done
+	Failed  int64 `json:",omitempty"` // of those done
+	Bytes   int64 // of those done
 
 	// Response holds the response times of the requests due in this interval,
 	// with two significant figures. A stall shows where it began.
-	Response map[Class]Histogram
+	Response map[Class]Histogram `json:"-"`
 }
 
 // Count returns the number of requests of the class.
@@ -107,22 +111,45 @@ func (r Recording) Label(name string) Label {
 	return link(sum, r.Service, map[Class]*intervals{Accepted: r.Response[Accepted].intervals})
 }
 
-// linked connects the histograms of r with its intervals, which quantiles need to
-// estimate correlation, and those of accepted requests with the failed ones.
-func (r Recording) linked() Recording {
+// finished completes a Recording: the intervals in which nothing was done but something
+// was asked or sent, sums, and links. Quantiles need the intervals to estimate
+// correlation, and accepted requests the failed ones.
+func (r Recording) finished() Recording {
+	r.Series, r.Bytes = r.filled(), 0
+	for i := range r.Series {
+		s := &r.Series[i]
+		r.count(s)
+		r.Bytes += s.Bytes
+		seal(s.Response)
+		link(s.Response, r.Service, nil)
+	}
 	series := map[Class]*intervals{}
 	for _, c := range classes {
 		series[c] = intervalsOf(r.Series, c)
 	}
-	for i, s := range r.Series {
-		r.Series[i].Response = link(maps.Clone(s.Response), r.Service, nil)
-	}
-	for name, l := range r.Labels {
-		r.Labels[name] = link(l, r.Service, series)
+	for _, l := range r.Labels {
+		link(l, r.Service, series)
 	}
 	link(r.Response, r.Service, series)
 	link(r.Service, r.Service, series)
 	return r
+}
+
+// filled returns the series with the intervals in which something was only asked or sent.
+func (r Recording) filled() []Interval {
+	there := map[int]bool{}
+	for _, s := range r.Series {
+		there[s.At] = true
+	}
+	series := slices.Clone(r.Series)
+	for i, asked := range addedAt(slices.Clone(r.Asked), 0, r.SentIn) {
+		if at := i / int(r.Width/time.Second); asked > 0 && !there[at] {
+			there[at] = true
+			series = append(series, Interval{At: at, Response: map[Class]Histogram{}})
+		}
+	}
+	slices.SortFunc(series, func(a, b Interval) int { return a.At - b.At })
+	return series
 }
 
 func link(of, service map[Class]Histogram, series map[Class]*intervals) map[Class]Histogram {
@@ -154,8 +181,6 @@ type Plan struct {
 	// Planned is spread evenly over Duration. That of a Recording is never empty,
 	// unless nothing was planned.
 	Asked []int64
-
-	Shard Shard // this part of the whole plan
 }
 
 // Shard is one part of a plan that several processes share. The zero value is
@@ -167,25 +192,19 @@ type Shard struct {
 
 // bySecond returns how many requests were due in each second.
 func (p Plan) bySecond() []int64 {
-	if len(p.Asked) > 0 {
-		return slices.Clone(p.Asked)
-	}
-	if p.Planned == 0 {
-		return nil
+	if len(p.Asked) > 0 || p.Planned == 0 {
+		return p.Asked
 	}
 	asked := make([]int64, p.seconds())
+	var before int64
 	for i := range asked {
-		asked[i] = p.evenly(i+1) - p.evenly(i)
+		until := p.Planned // by the end of the second
+		if i < len(asked)-1 {
+			until = int64(float64(p.Planned) * float64(i+1) / p.Duration.Seconds())
+		}
+		asked[i], before = until-before, until
 	}
 	return asked
-}
-
-// asked returns how many requests were due in second i.
-func (p Plan) asked(i int) int64 {
-	if len(p.Asked) > 0 {
-		return nth(p.Asked, i)
-	}
-	return p.evenly(i+1) - p.evenly(i)
 }
 
 // nth returns value i, or 0 beyond the end.
@@ -199,25 +218,14 @@ func nth(values []int64, i int) int64 {
 // Begins returns when the interval begins.
 func (r Recording) Begins(s Interval) time.Duration { return time.Duration(s.At) * r.Width }
 
-// counted returns the interval with the requests that were due and sent in its seconds.
-func (s Interval) counted(width time.Duration, asked, sent func(second int) int64) Interval {
-	each := int(width / time.Second)
+// count sets how many requests were due and sent in the interval.
+func (r Recording) count(s *Interval) {
+	each := int(r.Width / time.Second)
 	s.Asked, s.Sent = 0, 0
 	for i := s.At * each; i < (s.At+1)*each; i++ {
-		s.Asked += asked(i)
-		s.Sent += sent(i)
+		s.Asked += nth(r.Asked, i)
+		s.Sent += nth(r.SentIn, i)
 	}
-	return s
-}
-
-// evenly returns how many requests are due in the first n seconds if they are
-// spread evenly.
-func (p Plan) evenly(n int) int64 {
-	until := time.Duration(n) * time.Second
-	if until >= p.Duration {
-		return p.Planned
-	}
-	return int64(float64(p.Planned) * until.Seconds() / p.Duration.Seconds())
 }
 
 // seconds returns the length of the plan in seconds, rounded up.

@@ -101,23 +101,9 @@ func distribution(h measure.Histogram) *load.Distribution {
 func intervalOf(rec measure.Recording, s measure.Interval) load.Interval {
 	return load.Interval{
 		T: int64(rec.Begins(s) / time.Second), Asked: s.Asked, Sent: s.Sent, Done: s.Done, BytesReceived: s.Bytes,
-		Accepted: count(s.Statuses, accepted), Limited: count(s.Statuses, limited), Failed: count(s.Statuses, failed),
+		Accepted: s.Done - s.Limited - s.Failed, Limited: s.Limited, Failed: s.Failed,
 		Response: brief(s.Response[measure.Accepted]),
 	}
-}
-
-func accepted(status int) bool { return status >= 200 && status <= 299 }
-func limited(status int) bool  { return status == 429 }
-func failed(status int) bool   { return !accepted(status) && !limited(status) }
-
-func count(statuses map[int]int64, of func(int) bool) int64 {
-	var n int64
-	for status, c := range statuses {
-		if of(status) {
-			n += c
-		}
-	}
-	return n
 }
 
 func brief(h measure.Histogram) *load.Brief {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,16 +20,19 @@ type Share struct {
 	Ceiling float64 // requests per second, from its calibration
 }
 
-// Join merges the shares of a scenario, in the order of their shards, and
+// Join adds up the shares of a scenario, in the order of their shards, and
 // judges the result. Inconsistent shares make it inconclusive.
 func Join(s scenario.Scenario, shares []Share, terms Terms) Outcome {
 	d := NewDraft(s, terms)
-	phases := len(shares[0].Recordings)
+	ledger := judge.NewLedger(spec.Pairs())
+	all := Findings{Empty: slices.Clone(shares[0].Empty)}
+	phases, seconds := len(shares[0].Recordings), 0.0
 	for i, share := range shares {
 		if len(share.Recordings) != phases {
 			d.Void("shard %d has %d phases, the first has %d", i+1, len(share.Recordings), phases)
 			phases = 0
 		}
+		seconds = max(seconds, share.Seconds)
 		d.Result.Notes = append(d.Result.Notes, share.Notes...)
 		d.Result.Missing = append(d.Result.Missing, share.Missing...)
 		d.Traffic = sum(d.Traffic, share.Traffic)
@@ -44,16 +48,18 @@ func Join(s scenario.Scenario, shares []Share, terms Terms) Outcome {
 			d.cut = fmt.Sprintf("shard %d: %s", i+1, share.Cut)
 			d.Void("%s", d.cut)
 		}
+		d.addViolations(ledger, share.Violations)
+		all.Unread = all.Unread.Add(share.Unread)
+		all.Coverage = addCoverage(all.Coverage, share.Coverage)
+		all.Empty = slices.DeleteFunc(all.Empty, func(id string) bool { return !slices.Contains(share.Empty, id) })
 	}
 	d.Result.Notes, d.Result.Missing = distinct(d.Result.Notes), distinct(d.Result.Missing)
 	for p := range phases {
 		d.joinPhase(p, shares)
 	}
-	o := d.Conclude(d.joinFindings(shares))
-	o.Started, o.Seconds = shares[0].Started, 0
-	for _, share := range shares {
-		o.Seconds = max(o.Seconds, share.Seconds)
-	}
+	all.Checks = ledger.Checks()
+	o := d.Conclude(all)
+	o.Started, o.Seconds = shares[0].Started, seconds
 	return o
 }
 
@@ -79,73 +85,36 @@ func (d *Draft) joinPhase(n int, shares []Share) {
 	case p.Cut: // an aborted phase shows no drift
 	case d.scenario.Kind == scenario.Spike:
 		d.Recovery(rec, d.scenario.Duration/3)
+	case d.scenario.Kind == scenario.Soak && len(shares[0].Memory) > 0:
+		d.Drift(p, shares[0].Memory[0].Points)
 	case d.scenario.Kind == scenario.Soak:
-		d.Drift(p, memoryOf(shares[0]))
+		d.Drift(p, nil)
 	}
 }
 
-func memoryOf(share Share) []load.MemoryPoint {
-	if len(share.Memory) == 0 {
-		return nil
-	}
-	return share.Memory[0].Points
-}
-
-// joinFindings adds up the findings of the shards.
-func (d *Draft) joinFindings(shares []Share) Findings {
-	ledger := judge.NewLedger(spec.Pairs())
-	f := Findings{Empty: slices.Clone(shares[0].Empty)}
-	for _, share := range shares {
-		f.Empty = slices.DeleteFunc(f.Empty, func(id string) bool { return !slices.Contains(share.Empty, id) })
-		for _, c := range share.Checks {
-			pair := spec.Pair{Requirement: c.Requirement, Operation: c.Operation}
-			if !spec.Has(pair) {
-				d.Void("a shard reports %s on %s, which this program does not know", c.Requirement, c.Operation)
-				continue
-			}
-			ledger.Assessed(pair, c.Assessments)
-			for _, v := range c.Violations {
-				ledger.Violated(pair, v)
-			}
-			if more := c.ViolationCount - len(c.Violations); more > 0 {
-				ledger.ViolatedAgain(pair, more)
-			}
+// addViolations adds those of a shard to the ledger.
+func (d *Draft) addViolations(ledger *judge.Ledger, violations []load.Violation) {
+	for _, v := range violations {
+		pair := spec.Pair{Requirement: v.Requirement, Operation: v.Operation}
+		if !spec.Has(pair) {
+			d.Void("a shard reports %s on %s, which this program does not know", v.Requirement, v.Operation)
+			continue
 		}
-		f.Unread = f.Unread.Add(share.Unread)
-		f.addCoverage(share.Coverage)
-	}
-	f.Checks = assessed(ledger)
-	return f
-}
-
-// addCoverage adds the coverage of a shard.
-func (f *Findings) addCoverage(c *load.Coverage) {
-	if c == nil {
-		return
-	}
-	if f.Coverage == nil {
-		f.Coverage = &load.Coverage{}
-	}
-	total := f.Coverage
-	total.Answers += c.Answers
-	total.Checked += c.Checked
-	total.Memo += c.Memo
-	total.Dropped += c.Dropped
-	total.LeftOut += c.LeftOut
-	if total.Answers > 0 {
-		total.Share = float64(total.Checked+total.Memo) / float64(total.Answers)
-	}
-}
-
-// assessed returns the checks of a ledger that have evidence.
-func assessed(l *judge.Ledger) []reports.Check {
-	var checks []reports.Check
-	for _, c := range l.Checks() {
-		if c.Assessments > 0 || c.ViolationCount > 0 {
-			checks = append(checks, c)
+		for _, example := range v.Examples {
+			ledger.Violated(pair, example)
 		}
+		ledger.ViolatedAgain(pair, max(0, int(v.Count)-len(v.Examples)))
 	}
-	return checks
+}
+
+func addCoverage(a, b *load.Coverage) *load.Coverage {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	sum := load.Coverage{Answers: a.Answers + b.Answers, Checked: a.Checked + b.Checked, Memo: a.Memo + b.Memo,
+		Dropped: a.Dropped + b.Dropped, LeftOut: a.LeftOut + b.LeftOut}
+	sum.Share = float64(sum.Checked+sum.Memo) / float64(max(1, sum.Answers))
+	return &sum
 }
 
 func sum(a, b load.Traffic) load.Traffic {

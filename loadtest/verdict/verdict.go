@@ -79,13 +79,13 @@ func NewDraft(s scenario.Scenario, terms Terms) *Draft {
 // Outcome is a scenario's result with its recordings, from which the shards of a
 // scenario can be joined.
 type Outcome struct {
-	load.Scenario
-	Recordings []measure.Recording `json:"recordings"`      // of the phases, in their order
-	Traffic    load.Traffic        `json:"traffic"`         // all requests, including warm-ups
-	Checks     []reports.Check     `json:"checks"`          // requirements that were checked
-	Cut        string              `json:"cut,omitempty"`   // why the last phase did not run to its end; empty if it did
-	Unread     inspect.Unread      `json:"unread,omitzero"` // responses that could not be inspected
-	Empty      []string            `json:"empty,omitempty"` // list operations whose judged responses had no rows
+	load.Scenario `json:"-"`          // it stands in the results of the shard
+	Recordings    []measure.Recording // of the phases, in their order
+	Traffic       load.Traffic        // all requests, including warm-ups
+	Checks        []reports.Check     `json:"-"` // requirements that were checked
+	Cut           string              // why the last phase did not run to its end; empty if it did
+	Unread        inspect.Unread      // responses that could not be inspected
+	Empty         []string            // list operations whose judged responses had no rows
 }
 
 // Note adds a note.

@@ -124,30 +124,24 @@ func TestAchievedRateOfATargetThatFallsBehind(t *testing.T) {
 // with and without examples.
 func TestFindingsOfSharesAddUp(t *testing.T) {
 	pair := spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLists}
-	seen := func(index, assessed, broken int, examples ...reports.Violation) Share {
+	seen := func(broken int64, examples ...reports.Violation) Share {
 		r := made(500, map[int]int{200: 500})
-		r.Shard = measure.Shard{Index: index, Of: 2}
 		s := shareOf(r)
-		s.Checks = []reports.Check{{Requirement: pair.Requirement, Operation: pair.Operation, Assessments: assessed, ViolationCount: broken, Violations: examples}}
+		if broken > 0 {
+			s.Violations = []load.Violation{{Requirement: pair.Requirement, Operation: pair.Operation, Count: broken, Examples: examples}}
+		}
 		s.Coverage = &load.Coverage{Answers: 500, Checked: 300, Memo: 100, Dropped: 60, LeftOut: 40}
 		return s
 	}
 	example, other := reports.Violation{Expected: "200", Actual: "500"}, reports.Violation{Pointer: "/items", Expected: "items"}
-	o := judgedOf(t, nil, seen(0, 400, 7, example, other), seen(1, 400, 0))
+	o := judgedOf(t, nil, seen(4, example, other), seen(3), seen(0))
 	if o.Verdict != reports.Failed || len(o.Reasons) != 1 || !strings.Contains(o.Reasons[0], "a requirement was violated under load: STATUS-200 on lead-lists.list (7 times)") {
 		t.Errorf("%s: %q", o.Verdict, o.Reasons)
 	}
 	if len(o.Violations) != 1 || o.Violations[0].Count != 7 || len(o.Violations[0].Examples) != 2 {
 		t.Errorf("violations: %+v", o.Violations)
 	}
-	assessed := 0
-	for _, c := range o.Checks {
-		assessed += c.Assessments
-	}
-	if assessed != 800 {
-		t.Errorf("%d assessments, want 800", assessed)
-	}
-	if c := o.Coverage; c == nil || *c != (load.Coverage{Answers: 1000, Checked: 600, Memo: 200, Dropped: 120, LeftOut: 80, Share: 0.8}) {
+	if c := o.Coverage; c == nil || *c != (load.Coverage{Answers: 1500, Checked: 900, Memo: 300, Dropped: 180, LeftOut: 120, Share: 0.8}) {
 		t.Errorf("coverage: %+v", c)
 	}
 }
@@ -167,8 +161,8 @@ func TestSharesWithoutPhasesSayWhy(t *testing.T) {
 func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 	answered := shareOf(made(1000, map[int]int{200: 980, 503: 20}))
 	breaking := answered
-	breaking.Checks = []reports.Check{{Requirement: "STATUS-200", Operation: spec.ListLeadLists, Assessments: 1000, ViolationCount: 20,
-		Violations: []reports.Violation{{Expected: "200", Actual: "503"}}}}
+	breaking.Violations = []load.Violation{{Requirement: "STATUS-200", Operation: spec.ListLeadLists, Count: 20,
+		Examples: []reports.Violation{{Expected: "200", Actual: "503"}}}}
 	own := mine
 	own.Thresholds = []string{"errors<1%"}
 	for name, tc := range map[string]struct {
@@ -260,9 +254,8 @@ func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 func TestEmptyListsOfShards(t *testing.T) {
 	shared := func(empty ...[]string) Outcome {
 		var shares []Share
-		for i, of := range empty {
+		for _, of := range empty {
 			rec := made(1000, map[int]int{200: 1000})
-			rec.Shard = measure.Shard{Index: i, Of: len(empty)}
 			share := shareOf(rec)
 			share.Empty = of
 			shares = append(shares, share)
@@ -290,9 +283,8 @@ func TestUninspectedAnswersOfShards(t *testing.T) {
 		"none was":        {1000, 0, "none of 2,000 responses could be checked: 2,000 were compressed"},
 	} {
 		var shares []Share
-		for i := range 2 {
+		for range 2 {
 			rec := made(1000, map[int]int{200: 1000})
-			rec.Shard = measure.Shard{Index: i, Of: 2}
 			share := shareOf(rec)
 			share.Unread = inspect.Unread{Compressed: tc.unread}
 			share.Coverage = &load.Coverage{Answers: 1000, Checked: tc.checked, LeftOut: tc.unread}
