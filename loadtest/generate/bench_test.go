@@ -194,7 +194,10 @@ func checkPages(opts Options, rate float64, u *usage) error {
 		err, u.Sent, u.Lag = err2, r.Sent, r.Lag.Value(0.99)
 	})
 	result := in.Result()
-	u.Coverage, u.Failed = result.Coverage(), int64(result.Violations())
+	u.Coverage = float64(result.Judged+result.Known) / float64(result.Answers)
+	for _, c := range result.Checks {
+		u.Failed += int64(c.ViolationCount)
+	}
 	return err
 }
 

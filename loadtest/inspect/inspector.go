@@ -1,25 +1,23 @@
 package inspect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/redact"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-)
-
-// Defaults of Options.
-const (
-	DefaultEffort     = 0.25
-	DefaultQueue      = 1024
-	DefaultQueueBytes = 4 << 20
 )
 
 // Options bound the inspection. Only Rules is required. Zero means the default.
@@ -32,47 +30,53 @@ type Options struct {
 	// 0 and at most 1, the default. All other responses are inspected: they are
 	// few and cheap in a useful load, and matter most in a useless one.
 	Share float64
-	// Effort is the average number of processors that judging may use, at most 64.
-	// One is enough for some hundred different pages of 100 rows a second. Known
-	// responses do not count.
-	Effort float64
-	// Queue and QueueBytes bound the responses, and the bytes of their bodies, that
+
+	// effort is the average number of processors that judging may use. One is enough for
+	// some hundred different pages of 100 rows a second. Known responses do not count.
+	effort float64
+	// queue and queueBytes bound the responses, and the bytes of their bodies, that
 	// wait for inspection.
-	Queue      int
-	QueueBytes int64
+	queue      int
+	queueBytes int64
 }
 
-func (o Options) withDefaults() (Options, error) {
-	var wrong []error
-	if o.Rules == nil {
-		wrong = append(wrong, errors.New("inspect: no rules (make them with judge.NewRules)"))
-	}
-	if !(o.Share >= 0 && o.Share <= 1) {
-		wrong = append(wrong, fmt.Errorf("inspect: the share of responses is %v: want more than 0 and at most 1, or 0 for all", o.Share))
-	}
-	if !(o.Effort >= 0 && o.Effort <= 64) {
-		wrong = append(wrong, fmt.Errorf("inspect: the effort is %v processors: want more than 0 and at most 64, or 0 for the default", o.Effort))
-	}
-	if o.Queue < 0 || o.QueueBytes < 0 {
-		wrong = append(wrong, fmt.Errorf("inspect: the queue is %d responses, %d bytes: want positive numbers, or 0 for the defaults", o.Queue, o.QueueBytes))
-	}
-	if o.Ledger == nil {
-		o.Ledger = judge.NewLedger(spec.Pairs())
-	}
-	if o.Share == 0 {
-		o.Share = 1
-	}
-	if o.Effort == 0 {
-		o.Effort = DefaultEffort
-	}
-	if o.Queue == 0 {
-		o.Queue = DefaultQueue
-	}
-	if o.QueueBytes == 0 {
-		o.QueueBytes = DefaultQueueBytes
-	}
-	return o, errors.Join(wrong...)
+// Result is the result of an inspection. Once the inspector is closed, Answers is the
+// sum of the seven counts below it.
+type Result struct {
+	Answers int64 // all that were taken
+
+	Judged    int64 // decoded and judged
+	Known     int64 // the same as one that was judged before; counted like it
+	Unsampled int64 // skipped because of Options.Share
+	Dropped   int64 // skipped because the queue was full
+	Skipped   int64 // skipped because judging had used its time
+	Unread    Unread
+	Troubled  int64 // not judged because of an error in the rules
+
+	// Empty are the list operations whose judged answers had no rows.
+	Empty []string
+
+	// Checks are the requirements × operations that were assessed or violated, in the
+	// catalogue's order.
+	Checks   []reports.Check
+	Troubles []reports.Trouble
 }
+
+// Unread counts the answers that could not be inspected, each once.
+type Unread struct {
+	Compressed int64 // although the request did not allow it
+	Long       int64 // the body is larger than the bound
+	Partial    int64 // incomplete, or too late
+	Lost       int64 // the bodies in flight took too much memory
+}
+
+// Add returns the sums.
+func (u Unread) Add(other Unread) Unread {
+	return Unread{u.Compressed + other.Compressed, u.Long + other.Long, u.Partial + other.Partial, u.Lost + other.Lost}
+}
+
+// All returns the number of unread answers.
+func (u Unread) All() int64 { return u.Compressed + u.Long + u.Partial + u.Lost }
 
 // Inspector judges answers. Its methods are safe for concurrent use. Close ends it.
 type Inspector struct {
@@ -84,36 +88,39 @@ type Inspector struct {
 	closing sync.RWMutex
 	closed  bool
 
-	ledger *judge.Ledger
 	memo   memo
 	effort effort
-	shown  shown
-	lists  lists
 
-	answers, judged, known, unsampled, dropped, skipped, troubled atomic.Int64
-	compressed, long, partial, lost                               atomic.Int64
-	good                                                          atomic.Uint64 // answers with status 200
+	mu     sync.Mutex
+	counts Result          // its counters
+	good   int64           // answers with status 200
+	rows   map[string]bool // the list operations that were judged: whether an answer had rows
 }
 
 // New starts an inspector. It returns an error if the options are wrong.
 func New(opts Options) (*Inspector, error) { return start(opts, time.Now) }
 
 func start(opts Options, now func() time.Time) (*Inspector, error) {
-	opts, err := opts.withDefaults()
-	if err != nil {
-		return nil, err
+	if opts.Rules == nil {
+		return nil, errors.New("inspect: no rules (make them with judge.NewRules)")
 	}
+	if !(opts.Share >= 0 && opts.Share <= 1) {
+		return nil, fmt.Errorf("inspect: the share of responses is %v: want more than 0 and at most 1, or 0 for all", opts.Share)
+	}
+	if opts.Ledger == nil {
+		opts.Ledger = judge.NewLedger(spec.Pairs())
+	}
+	opts.Share, opts.effort = cmp.Or(opts.Share, 1), cmp.Or(opts.effort, 0.25)
+	opts.queue, opts.queueBytes = cmp.Or(opts.queue, 1024), cmp.Or(opts.queueBytes, 4<<20)
 	in := &Inspector{
 		opts:   opts,
-		queue:  make(chan Answer, opts.Queue),
+		queue:  make(chan Answer, opts.queue),
 		wake:   make(chan struct{}, 1),
-		ledger: opts.Ledger,
-		effort: effort{share: opts.Effort, now: now},
-		shown:  shown{counts: map[spec.Pair]int{}},
-		lists:  lists{rows: map[string]bool{}},
+		memo:   memo{ledger: opts.Ledger, proofs: map[question]*proof{}},
+		effort: effort{share: opts.effort, now: now},
+		rows:   map[string]bool{},
 	}
-	in.memo = memo{proofs: map[question]*proof{}, enter: in.enterAgain}
-	for range int(math.Ceil(opts.Effort)) {
+	for range int(math.Ceil(opts.effort)) {
 		in.workers.Go(in.work)
 	}
 	return in, nil
@@ -157,69 +164,67 @@ func (in *Inspector) lookAtAll() bool {
 	}
 }
 
-// wakeOne wakes a worker if one sleeps.
-func (in *Inspector) wakeOne() {
-	select {
-	case in.wake <- struct{}{}:
-	default:
-	}
-}
-
 // Take is the inspector's Func. Answers after Close count as dropped.
 func (in *Inspector) Take(a Answer) {
-	in.answers.Add(1)
-	if !in.queued(a) {
+	in.count(&in.counts.Answers)
+	if without := in.left(a); without != nil {
+		in.count(without)
 		a.Body.Release()
 	}
 }
 
-func (in *Inspector) queued(a Answer) bool {
-	switch {
+func (in *Inspector) count(n *int64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	*n++
+}
+
+// left queues the answer, or returns the count of those that are left out for its reason.
+func (in *Inspector) left(a Answer) *int64 {
+	switch unread := &in.counts.Unread; {
 	case len(a.Body.Bytes()) > 0 && client.Undecodable(a.Header) != "": // although the request asked for none
-		in.compressed.Add(1)
 		in.trouble(a, fmt.Sprintf("the response was not judged: Content-Encoding %q was not offered (turn it off in the server or proxy)",
 			judge.Clip(client.Undecodable(a.Header))))
-		return false
+		return &unread.Compressed
 	case a.Long:
-		in.long.Add(1)
-		return false
+		return &unread.Long
 	case a.Body.Lost():
-		in.lost.Add(1)
-		return false
+		return &unread.Lost
 	case a.Cut || a.Status == 0:
-		in.partial.Add(1)
-		return false
-	}
-	if a.Status == http.StatusOK && !in.sampled() {
-		in.unsampled.Add(1)
-		return false
+		return &unread.Partial
+	case a.Status == http.StatusOK && !in.sampled():
+		return &in.counts.Unsampled
 	}
 	in.closing.RLock()
 	defer in.closing.RUnlock()
 	size := int64(len(a.Body.Bytes()))
-	// An answer that is larger than QueueBytes may wait alone.
-	if before := in.waiting.Add(size) - size; in.closed || before > 0 && before+size > in.opts.QueueBytes {
+	// An answer that is larger than queueBytes may wait alone.
+	if before := in.waiting.Add(size) - size; in.closed || before > 0 && before+size > in.opts.queueBytes {
 		in.waiting.Add(-size)
-		in.dropped.Add(1)
-		return false
+		return &in.counts.Dropped
 	}
 	select {
 	case in.queue <- a:
-		if len(in.queue) >= min(batchSize, in.opts.Queue) || in.waiting.Load() > in.opts.QueueBytes/2 {
-			in.wakeOne()
-		}
-		return true
 	default:
 		in.waiting.Add(-size)
-		in.dropped.Add(1)
-		return false
+		return &in.counts.Dropped
 	}
+	if len(in.queue) >= min(batchSize, in.opts.queue) || in.waiting.Load() > in.opts.queueBytes/2 {
+		select {
+		case in.wake <- struct{}{}:
+		default: // the workers are awake
+		}
+	}
+	return nil
 }
 
 // sampled reports whether the next answer is part of the share, which is spread
 // evenly.
 func (in *Inspector) sampled() bool {
-	n := float64(in.good.Add(1))
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.good++
+	n := float64(in.good)
 	return math.Floor(n*in.opts.Share) > math.Floor((n-1)*in.opts.Share)
 }
 
@@ -240,16 +245,17 @@ func (in *Inspector) look(a Answer) {
 	asked := a.judged()
 	defer func() {
 		if cause := recover(); cause != nil {
+			in.count(&in.counts.Troubled)
 			in.trouble(a, fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))
 		}
 	}()
 	q := questionOf(a, asked)
 	if in.memo.repeat(q) {
-		in.known.Add(1)
+		in.count(&in.counts.Known)
 		return
 	}
 	if !in.effort.allows() {
-		in.skipped.Add(1)
+		in.count(&in.counts.Skipped)
 		return
 	}
 	began := in.effort.now()
@@ -257,10 +263,79 @@ func (in *Inspector) look(a Answer) {
 	ex := a.exchange()
 	checked := in.opts.Rules.Check(asked, ex)
 	if checked.Err != nil {
+		in.count(&in.counts.Troubled)
 		in.trouble(a, fmt.Sprintf("cannot judge the response: %v", checked.Err))
 		return
 	}
-	in.lists.saw(a, checked)
-	in.memo.keep(q, in.enter(a, ex, checked))
-	in.judged.Add(1)
+	if a.Status == http.StatusOK && asked.Operation.Answer == spec.Page {
+		in.mu.Lock() // an answer with a violation may have rows in the wrong place
+		in.rows[asked.Operation.ID] = in.rows[asked.Operation.ID] || len(checked.Rows)+len(checked.Findings) > 0
+		in.mu.Unlock()
+	}
+	Enter(in.opts.Ledger, checked, func(requirement string) string { return judge.Replay(requirement, ex) })
+	in.memo.keep(q, checked)
+	in.count(&in.counts.Judged)
+}
+
+func (in *Inspector) trouble(a Answer, what string) {
+	in.opts.Ledger.Troubled("load: "+a.Asked.Operation.ID, redact.Process.Text(what))
+}
+
+// Enter puts a judgement into the ledger. replay returns the command that reproduces a
+// violation of the requirement.
+func Enter(ledger *judge.Ledger, checked judge.Result, replay func(requirement string) string) {
+	show := redact.Process.Text // the target chooses some names
+	ledger.AssessedAll(checked.Seen)
+	for _, f := range checked.Findings {
+		ledger.ViolatedAs(f.Pair, reports.Violation{Pointer: f.Pointer, Expected: f.Expected, Actual: f.Actual}, func(v reports.Violation) reports.Violation {
+			v.Pointer, v.Expected, v.Actual, v.Curl = show(v.Pointer), show(v.Expected), show(v.Actual), replay(f.Pair.Requirement)
+			return v
+		})
+	}
+	for pair, n := range checked.More {
+		ledger.ViolatedAgain(pair, n)
+	}
+}
+
+// Result returns the result so far.
+func (in *Inspector) Result() Result {
+	in.memo.settle()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	r := in.counts
+	r.Troubles = in.opts.Ledger.Troubles()
+	r.Empty = slices.DeleteFunc(slices.Sorted(maps.Keys(in.rows)), func(id string) bool { return in.rows[id] })
+	r.Checks = slices.DeleteFunc(in.opts.Ledger.Checks(), func(c reports.Check) bool { return c.Assessments+c.ViolationCount == 0 })
+	return r
+}
+
+// head is how far judging may be ahead of its share, so that a short run is covered
+// completely.
+const head = time.Second
+
+// effort bounds the time for judging to a share of the elapsed time.
+type effort struct {
+	share float64 // processors
+	now   func() time.Time
+
+	mu    sync.Mutex
+	began time.Time
+	spent time.Duration
+}
+
+// allows reports whether there is time for one more judgement.
+func (e *effort) allows() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.now()
+	if e.began.IsZero() {
+		e.began = now
+	}
+	return e.spent < head+time.Duration(e.share*float64(now.Sub(e.began)))
+}
+
+func (e *effort) took(d time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.spent += d
 }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"hash/maphash"
+	"maps"
 	"sync"
 
 	"outreach.example/conformance/internal/client"
@@ -36,15 +37,16 @@ func questionOf(a Answer, asked judge.Request) question {
 // proof is the judgement of one answer, and how often the answer came again since
 // the ledger was last updated.
 type proof struct {
-	seen, broken map[spec.Pair]int
-	again        int
+	seen   []judge.Seen
+	broken map[spec.Pair]int
+	again  int
 }
 
 // memo remembers judged answers.
 type memo struct {
+	ledger *judge.Ledger
 	mu     sync.Mutex
 	proofs map[question]*proof
-	enter  func(*proof) // updates the ledger
 }
 
 // repeat reports whether the answer was judged before. If so, it counts it.
@@ -59,18 +61,23 @@ func (m *memo) repeat(q question) bool {
 }
 
 // keep remembers a judgement. A full memo forgets a random one.
-func (m *memo) keep(q question, p *proof) {
+func (m *memo) keep(q question, checked judge.Result) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.proofs[q] != nil {
 		return // two goroutines judged the same answer
 	}
-	for old, settled := range m.proofs {
+	for old, p := range m.proofs {
 		if len(m.proofs) < remembered {
 			break
 		}
-		m.enter(settled)
+		m.enter(p)
 		delete(m.proofs, old)
+	}
+	p := &proof{seen: checked.Seen, broken: map[spec.Pair]int{}}
+	maps.Copy(p.broken, checked.More)
+	for _, f := range checked.Findings {
+		p.broken[f.Pair]++
 	}
 	m.proofs[q] = p
 }
@@ -81,6 +88,19 @@ func (m *memo) settle() {
 	defer m.mu.Unlock()
 	for _, p := range m.proofs {
 		m.enter(p)
-		p.again = 0
 	}
+}
+
+// enter puts the repetitions of an answer into the ledger.
+func (m *memo) enter(p *proof) {
+	if p.again == 0 {
+		return
+	}
+	for _, seen := range p.seen {
+		m.ledger.Assessed(seen.Pair, seen.Times*p.again)
+	}
+	for pair, n := range p.broken {
+		m.ledger.ViolatedAgain(pair, n*p.again)
+	}
+	p.again = 0
 }

@@ -34,7 +34,7 @@ func TestTheMemoTellsQuestionsApart(t *testing.T) {
 
 func TestTheMemoIsBounded(t *testing.T) {
 	g := NewWithT(t)
-	in := newInspector(t, Options{Effort: 1, Queue: 10 * remembered, QueueBytes: 1 << 30})
+	in := newInspector(t, Options{effort: 1, queue: 10 * remembered, queueBytes: 1 << 30})
 	for i := range remembered + 100 {
 		in.Take(answering(500, fmt.Sprint(i)))
 		in.Take(answering(500, fmt.Sprint(i)))

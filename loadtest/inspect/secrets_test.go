@@ -10,6 +10,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/redact"
+	"outreach.example/conformance/spec"
 )
 
 func TestNoSecretsAreShown(t *testing.T) {
@@ -33,7 +34,10 @@ func TestFindingsShowNoSecrets(t *testing.T) {
 	redact.Process.Learn(foreign, "")
 	redact.Process.Learn(token, "")
 	said := "key " + token + " and " + foreign
-	v := violation(client.Exchange{}, judge.Finding{Pointer: said, Expected: said, Actual: said})
+	pair := spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLists}
+	ledger := judge.NewLedger([]spec.Pair{pair})
+	Enter(ledger, judge.Result{Findings: []judge.Finding{{Pair: pair, Pointer: said, Expected: said, Actual: said}}}, func(string) string { return "" })
+	v := ledger.Checks()[0].Violations[0]
 	for place, text := range map[string]string{"pointer": v.Pointer, "expected": v.Expected, "actual": v.Actual} {
 		if !strings.HasPrefix(text, "key ") || strings.Contains(text, token) || strings.Contains(text, foreign) {
 			t.Errorf("%s: %q", place, text)

@@ -199,18 +199,7 @@ func (r *runner) check(asked judge.Request, ex client.Exchange) judge.Result {
 func (r *runner) checkAs(asked judge.Request, ex client.Exchange, replay func(requirement string) string) judge.Result {
 	s := r.env.Rules.Check(asked, ex)
 	r.checkedHere.Add(1)
-	r.ledger.AssessedAll(s.Seen)
-	show := redact.Process.Text
-	for _, f := range s.Findings {
-		r.ledger.ViolatedAs(f.Pair, reports.Violation{Pointer: f.Pointer, Expected: f.Expected, Actual: f.Actual}, func(v reports.Violation) reports.Violation {
-			v.Pointer, v.Expected, v.Actual = show(v.Pointer), show(v.Expected), show(v.Actual)
-			v.Curl = replay(f.Pair.Requirement)
-			return v
-		})
-	}
-	for pair, n := range s.More {
-		r.ledger.ViolatedAgain(pair, n)
-	}
+	inspect.Enter(r.ledger, s, replay)
 	if s.Err != nil {
 		r.ledger.Troubled("load: "+asked.Operation.ID, redact.Process.Text("the response could not be checked: "+s.Err.Error()))
 	}
