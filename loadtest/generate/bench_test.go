@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -84,11 +85,11 @@ func pageServer(b testing.TB) string {
 		_ = stdin.Close()
 		_ = server.Wait()
 	})
-	base, err := firstLine(stdout)
+	base, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		b.Fatal(err)
 	}
-	return base
+	return strings.TrimSpace(base)
 }
 
 // usage is what a client process reports about itself.

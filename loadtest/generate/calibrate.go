@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
@@ -106,56 +108,35 @@ func sample(ctx context.Context, c *measure.Calibration, base string, p Phase) e
 
 // startNull starts the null server and returns its address.
 func startNull(ctx context.Context, opts CalibrationOptions) (base string, stop func(), err error) {
+	var until io.Closer // ends the server
+	var said io.Reader
+	var wait func() error
 	if len(opts.Child) > 0 {
-		return startChild(ctx, opts)
-	}
-	until, end := io.Pipe()
-	said, out := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = out.CloseWithError(NullServer(opts.Body, out, until))
-	}()
-	stop = func() {
-		_ = end.Close()
-		_ = said.Close()
-		<-done
-	}
-	if base, err = firstLine(said); err != nil {
-		stop()
-	}
-	return base, stop, err
-}
-
-func startChild(ctx context.Context, opts CalibrationOptions) (base string, stop func(), err error) {
-	child := exec.CommandContext(ctx, opts.Child[0], append(opts.Child[1:len(opts.Child):len(opts.Child)], fmt.Sprint(len(opts.Body)))...)
-	child.Stderr = os.Stderr
-	ownGroup(child)
-	until, err := child.StdinPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	said, err := child.StdoutPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := child.Start(); err != nil {
-		return "", nil, fmt.Errorf("the null server: %w", err)
+		child := exec.CommandContext(ctx, opts.Child[0], append(opts.Child[1:len(opts.Child):len(opts.Child)], fmt.Sprint(len(opts.Body)))...)
+		child.Stderr = os.Stderr
+		ownGroup(child)
+		var inErr, outErr error
+		until, inErr = child.StdinPipe()
+		said, outErr = child.StdoutPipe()
+		wait = child.Wait
+		if err := errors.Join(inErr, outErr, child.Start()); err != nil {
+			return "", nil, fmt.Errorf("the null server: %w", err)
+		}
+	} else {
+		in, end := io.Pipe()
+		address, out := io.Pipe()
+		var serving errgroup.Group
+		serving.Go(func() error { return out.CloseWithError(NullServer(opts.Body, out, in)) })
+		until, said, wait = end, address, serving.Wait
 	}
 	stop = func() {
 		_ = until.Close()
-		_ = child.Wait()
+		_ = wait()
 	}
-	if base, err = firstLine(said); err != nil {
-		stop()
-	}
-	return base, stop, err
-}
-
-func firstLine(r io.Reader) (string, error) {
-	line, err := bufio.NewReader(r).ReadString('\n')
+	line, err := bufio.NewReader(said).ReadString('\n')
 	if err != nil {
-		return "", fmt.Errorf("the null server did not print its address: %w", err)
+		stop()
+		return "", nil, fmt.Errorf("the null server did not print its address: %w", err)
 	}
-	return strings.TrimSpace(line), nil
+	return strings.TrimSpace(line), stop, nil
 }

