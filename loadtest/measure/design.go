@@ -3,6 +3,7 @@ package measure
 import (
 	"math"
 
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -77,19 +78,19 @@ func effectOf(blocks []block, own int64) float64 {
 	return effect * math.Pow(t/z, 2)
 }
 
-// intervals holds the sealed response times of one class by the interval in which
-// the requests were due.
+// intervals holds the response times of one class by the interval in which the requests
+// were due.
 type intervals struct {
-	each [][2]sealed // the class; of accepted requests also the failed ones
-	over int64       // failed requests count above this, in nanoseconds
+	each [][2]*hdr.PackedHistogram // the class; of accepted requests also the failed ones
+	over int64                     // failed requests count above this, in nanoseconds
 }
 
 func intervalsOf(series []Interval, c Class) *intervals {
 	s := &intervals{over: int64(Longest)}
 	for _, interval := range series {
-		parts := [2]sealed{interval.Response[c].sealed}
+		parts := [2]*hdr.PackedHistogram{interval.Response[c].buckets}
 		if c == Accepted {
-			parts[1] = interval.Response[Failed].sealed
+			parts[1] = interval.Response[Failed].buckets
 		}
 		if parts[0] != nil || parts[1] != nil {
 			s.each = append(s.each, parts)
@@ -136,7 +137,10 @@ func (s *intervals) effect(hits func(sample int64) bool, own int64) float64 {
 	blocks := make([]block, len(s.each))
 	for i, parts := range s.each {
 		for part, of := range parts {
-			for value, count := range of.each {
+			if of == nil {
+				continue
+			}
+			for value, count := range of.ForEachBucket {
 				if part == 1 && value <= s.over {
 					continue
 				}

@@ -136,7 +136,7 @@ func (r Recording) WriteHDRLog(w io.Writer) error {
 		}
 	}
 	for l := range r.lines {
-		b := l.open().Clone() // the tag and the times are the line's, not the histogram's
+		b := l.buckets.Clone() // the tag and the times are the line's, not the histogram's
 		b.SetTag(l.tag)
 		b.SetStartTimeMs(start + l.from.Milliseconds())
 		b.SetEndTimeMs(start + l.to.Milliseconds())

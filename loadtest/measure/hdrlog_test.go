@@ -210,7 +210,7 @@ func FuzzRead(f *testing.F) {
 		if encoded(t, again) != text {
 			t.Fatalf("read again, it differs:\n%s", text)
 		}
-		for _, c := range Classes() {
+		for _, c := range classes {
 			rec.Response[c].Quantile(0.99)
 		}
 		rec.Share(Failed)

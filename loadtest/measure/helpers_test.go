@@ -55,14 +55,14 @@ func all(r Recording) string {
 	histogram := func(what string, h Histogram) {
 		fmt.Fprint(&b, what, h.count, h.min, h.max, h.clipped)
 		if h.count > 0 {
-			for value, count := range h.open().ForEachBucket {
+			for value, count := range h.buckets.ForEachBucket {
 				fmt.Fprint(&b, " ", value, ":", count)
 			}
 		}
 		fmt.Fprintln(&b)
 	}
 	classes := func(what string, of map[Class]Histogram) {
-		for _, c := range Classes() {
+		for _, c := range classes {
 			histogram(what+string(c), of[c])
 		}
 	}

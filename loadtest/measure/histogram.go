@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"encoding/binary"
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -24,8 +23,7 @@ const (
 // Histogram is a distribution of durations. Its zero value is empty. One that
 // belongs to a Recording never changes.
 type Histogram struct {
-	buckets   *hdr.PackedHistogram // nanoseconds; nil: empty or sealed
-	sealed    sealed               // nil: empty or not sealed
+	buckets   *hdr.PackedHistogram // nanoseconds; nil: empty
 	count     int64
 	min, max  time.Duration // exact, after clipping
 	clipped   int64
@@ -41,10 +39,7 @@ func newBuckets(figures int) *hdr.PackedHistogram {
 }
 
 func (h *Histogram) add(d time.Duration, figures int) {
-	switch {
-	case h.sealed != nil:
-		h.buckets, h.sealed = h.sealed.open(), nil
-	case h.buckets == nil:
+	if h.buckets == nil {
 		h.buckets, h.min = newBuckets(figures), Longest
 	}
 	if d > Longest {
@@ -54,24 +49,6 @@ func (h *Histogram) add(d time.Duration, figures int) {
 	h.min, h.max = min(h.min, d), max(h.max, d)
 	h.count++
 	_ = h.buckets.RecordValue(int64(d)) // fails only out of range, and d is in range
-}
-
-// open returns the buckets, which only add may change; nil if h is empty.
-func (h Histogram) open() *hdr.PackedHistogram {
-	if h.sealed != nil {
-		return h.sealed.open()
-	}
-	return h.buckets
-}
-
-// seal brings the histograms of one interval into compact form.
-func seal(of map[Class]Histogram) {
-	for c, h := range of {
-		if h.buckets != nil {
-			h.buckets, h.sealed = nil, compact(h.buckets)
-			of[c] = h
-		}
-	}
 }
 
 // Count returns the number of durations.
@@ -103,10 +80,10 @@ func (h Histogram) covered(figure time.Duration) Histogram {
 	if h.count > 0 {
 		over = min(over, int64(figure))
 	}
-	failed := h.failed.open()
+	failed := h.failed.buckets
 	all := newBuckets(int(failed.SignificantFigures()))
 	if h.count > 0 {
-		all.Merge(h.open())
+		all.Merge(h.buckets)
 	}
 	for value, count := range failed.ForEachBucket {
 		if value > over {
@@ -133,7 +110,7 @@ func (h Histogram) mean() time.Duration {
 	if h.count == 0 {
 		return 0
 	}
-	return min(max(time.Duration(h.open().Mean()), h.min), h.max)
+	return min(max(time.Duration(h.buckets.Mean()), h.min), h.max)
 }
 
 // Above returns how many durations exceed the limit, to the precision of the
@@ -143,7 +120,7 @@ func (h Histogram) Above(limit time.Duration) int64 {
 		return 0
 	}
 	var n int64
-	for value, count := range h.open().ForEachBucket {
+	for value, count := range h.buckets.ForEachBucket {
 		if value > int64(limit) {
 			n += count
 		}
@@ -167,14 +144,14 @@ func (h Histogram) value(p float64) time.Duration {
 	if h.count == 0 {
 		return 0
 	}
-	v := time.Duration(h.open().ValueAtPercentile(100 * p))
+	v := time.Duration(h.buckets.ValueAtPercentile(100 * p))
 	return min(max(v, h.min), h.max)
 }
 
 // rank returns the bounds of the bucket of the r-th shortest duration, 1 ≤ r ≤
 // Count.
 func (h Histogram) rank(r int64) (low, high time.Duration) {
-	buckets := h.open()
+	buckets := h.buckets
 	var seen int64
 	for value, count := range buckets.ForEachBucket {
 		if seen += count; seen >= r {
@@ -202,56 +179,12 @@ func (h Histogram) merged(other Histogram) Histogram {
 		return h.own()
 	}
 	sum := Histogram{
-		buckets: h.open().Clone(),
+		buckets: h.buckets.Clone(),
 		count:   h.count + other.count,
 		min:     min(h.min, other.min),
 		max:     max(h.max, other.max),
 		clipped: h.clipped + other.clipped,
 	}
-	sum.buckets.Merge(other.open())
+	sum.buckets.Merge(other.buckets)
 	return sum
-}
-
-// sealed is a histogram of one interval in about two bytes per bucket: the
-// distance from the previous bucket, in units of the resolution, and the count,
-// both as varints. An hour of histograms in their open form would take three
-// times the memory.
-type sealed []byte
-
-// resolution divides the lower bounds of all buckets: the largest power of two
-// nanoseconds within Shortest.
-const resolution = 512
-
-func compact(b *hdr.PackedHistogram) sealed {
-	out := make([]byte, 0, 3*b.Populated())
-	var last int64
-	for value, count := range b.ForEachBucket {
-		out = binary.AppendUvarint(out, uint64(value-last)/resolution)
-		out = binary.AppendUvarint(out, uint64(count))
-		last = value
-	}
-	return append(sealed{}, out...) // without spare capacity
-}
-
-// each calls yield with the lower bound and count of each bucket, in ascending
-// order.
-func (s sealed) each(yield func(value, count int64) bool) {
-	var value int64
-	for len(s) > 0 {
-		step, n := binary.Uvarint(s)
-		count, m := binary.Uvarint(s[n:])
-		s = s[n+m:]
-		value += int64(step) * resolution
-		if !yield(value, int64(count)) {
-			return
-		}
-	}
-}
-
-func (s sealed) open() *hdr.PackedHistogram {
-	b := newBuckets(intervalFigures)
-	for value, count := range s.each {
-		_ = b.RecordValues(value, count) // came out of such buckets
-	}
-	return b
 }

@@ -29,7 +29,7 @@ func TestMergeOfAnySplitIsTheWhole(t *testing.T) {
 		if got, want := all(merged), all(whole.Recording()); got != want {
 			t.Fatalf("merged:\n%s\nwhole:\n%s", got, want)
 		}
-		for _, c := range Classes() {
+		for _, c := range classes {
 			for _, p := range []float64{0.5, 0.9, 0.99} {
 				if got, want := merged.Response[c].Quantile(p), whole.Recording().Response[c].Quantile(p); got != want {
 					t.Fatalf("%s p%g: merged %+v, whole %+v", c, 100*p, got, want)
@@ -68,7 +68,7 @@ func TestPiecesInTurnAreOnePhase(t *testing.T) {
 				t.Fatalf("second %d follows second %d", s.At, got.Series[i-1].At)
 			}
 		}
-		for _, c := range Classes() {
+		for _, c := range classes {
 			for _, p := range []float64{0.5, 0.9, 0.99} {
 				if got, want := got.Response[c].Value(p), want.Response[c].Value(p); got != want {
 					t.Fatalf("%s p%g: %s in turn, %s at once", c, 100*p, got, want)

@@ -12,7 +12,6 @@ const (
 	OtherLabel = "(other)"
 	maxStatus  = 999
 	maxSeconds = int((7*24*time.Hour + Longest) / time.Second) // later ones count as the last
-	openFor    = time.Minute                                   // an interval is sealed after this time
 )
 
 // Recorder collects the samples of a phase. It is not safe for concurrent use.
@@ -99,17 +98,13 @@ func second(t time.Duration) int {
 	return int(min(max(t, 0)/time.Second, time.Duration(maxSeconds-1)))
 }
 
-// at returns the interval that the time falls into. A new one seals an old one, which
-// hardly any sample will still change.
+// at returns the interval that the time falls into.
 func (r *Recorder) at(t time.Duration) *Interval {
 	i := second(t) / int(r.rec.Width/time.Second)
 	s := r.series[i]
 	if s == nil {
 		s = &Interval{At: i, Response: map[Class]Histogram{}}
 		r.series[i] = s
-		if old := r.series[i-max(1, int(openFor/r.rec.Width))]; old != nil {
-			seal(old.Response)
-		}
 	}
 	return s
 }
@@ -146,8 +141,7 @@ func (r *Recorder) Live(ran time.Duration) Live {
 	l.Last.At = max(0, int(ran/r.rec.Width)-1)
 	if s := r.series[l.Last.At]; s != nil {
 		l.Last = *s
-		l.Last.Response = maps.Clone(s.Response)
-		seal(l.Last.Response)
+		l.Last.Response = mergedClasses(s.Response, nil) // a copy
 		link(l.Last.Response, r.rec.Service, nil)
 	}
 	r.rec.count(&l.Last)

@@ -120,7 +120,6 @@ func (r Recording) finished() Recording {
 		s := &r.Series[i]
 		r.count(s)
 		r.Bytes += s.Bytes
-		seal(s.Response)
 		link(s.Response, r.Service, nil)
 	}
 	series := map[Class]*intervals{}
@@ -259,9 +258,6 @@ const (
 )
 
 var classes = [...]Class{Accepted, Limited, Failed}
-
-// Classes returns all classes in the order of reports.
-func Classes() []Class { return slices.Clone(classes[:]) }
 
 // The reasons for a missing or incomplete answer. A Recorder counts any other
 // word as FailureOther.
