@@ -39,15 +39,47 @@ var uses = map[Kind]struct{ needs, takes []string }{
 	RateLimit: {[]string{"probe_budget", "duration"}, []string{"probe"}},
 }
 
-// given returns the fields that have a value.
-func (s Scenario) given() map[string]bool {
-	given := map[string]bool{
-		"mix": len(s.Mix) > 0, "page_sizes": len(s.Limits) > 0, "rate": s.Rate != 0, "duration": s.Duration != 0, "warmup": s.Warmup != 0,
-		"burst": s.Burst != 0, "max_rate": s.MaxRate != 0, "confirm": s.Confirm != 0, "pages": len(s.Pages) > 0,
-		"clients": s.Clients != 0, "probe_budget": s.Budget != 0, "probe": s.Probe != "",
+// field is a field that only some kinds have.
+type field struct {
+	name  string
+	given bool
+	wrong string // why its value is out of bounds; empty if it is not
+}
+
+func (s Scenario) fields() []field {
+	rate := func(name string, value float64) field {
+		f := field{name, value != 0, ""}
+		if f.given && !(value >= schedule.MinRate && value <= schedule.MaxRate) { // NaN fails too
+			f.wrong = fmt.Sprintf("%v: want %v to %v requests per second", value, schedule.MinRate, schedule.MaxRate)
+		}
+		return f
 	}
-	maps.DeleteFunc(given, func(_ string, there bool) bool { return !there })
-	return given
+	lasts := func(name string, value time.Duration) field {
+		f := field{name, value != 0, ""}
+		if value < 0 || value > schedule.MaxDuration {
+			f.wrong = fmt.Sprintf("%s: want 0s to %s", value, schedule.MaxDuration)
+		}
+		return f
+	}
+	numbers := func(name string, least, most, mostOfThem int, values ...int) field {
+		f := field{name, slices.ContainsFunc(values, func(n int) bool { return n != 0 }), ""}
+		if len(values) > mostOfThem {
+			f.wrong = fmt.Sprintf("%d values: want at most %d", len(values), mostOfThem)
+		}
+		for _, n := range values {
+			if n < least || n > most {
+				f.wrong = fmt.Sprintf("%d: want %d to %d", n, least, most)
+			}
+		}
+		return f
+	}
+	return []field{
+		{"mix", len(s.Mix) > 0, ""}, {"probe", s.Probe != "", ""},
+		rate("rate", s.Rate), rate("burst", s.Burst), rate("max_rate", s.MaxRate),
+		lasts("duration", s.Duration), lasts("warmup", s.Warmup), lasts("confirm", s.Confirm),
+		numbers("clients", 0, maxClients, 1, s.Clients), numbers("probe_budget", 0, 100_000_000, 1, s.Budget),
+		numbers("page_sizes", 1, maxLimit, maxLimits, s.Limits...), numbers("pages", 1, 1_000_000, maxPages, s.Pages...),
+	}
 }
 
 func (s Scenario) problems() []problem {
@@ -66,22 +98,25 @@ func (s Scenario) problems() []problem {
 		add("kind", "%q: want one of %s", s.Kind, kindNames())
 		return found
 	}
-	given := s.given()
-	for _, field := range kind.needs {
-		if !given[field] {
-			add(field, "is required for a scenario of kind %s", s.Kind)
+	for _, f := range s.fields() {
+		needed := slices.Contains(kind.needs, f.name)
+		switch {
+		case f.wrong != "":
+			add(f.name, "%s", f.wrong)
+		case needed && !f.given:
+			add(f.name, "is required for a scenario of kind %s", s.Kind)
+		case f.given && !needed && !slices.Contains(kind.takes, f.name):
+			add(f.name, "does not apply to a scenario of kind %s", s.Kind)
 		}
-		delete(given, field)
 	}
-	for _, field := range kind.takes {
-		delete(given, field)
+	if s.Burst != 0 && s.Burst <= s.Rate {
+		add("burst", "%v: want more than the base rate %v", s.Burst, s.Rate)
 	}
-	for _, field := range slices.Sorted(maps.Keys(given)) {
-		add(field, "does not apply to a scenario of kind %s", s.Kind)
+	if s.MaxRate != 0 && s.MaxRate < s.Rate {
+		add("max_rate", "%v: want at least the initial rate %v (--rate lowers it)", s.MaxRate, s.Rate)
 	}
 	s.checkMix(add)
 	s.checkProbe(add)
-	s.checkNumbers(add)
 	thresholds, err := s.OwnThresholds()
 	if err != nil {
 		add("thresholds", "%s", err)
@@ -99,16 +134,9 @@ func (s Scenario) checkMix(add func(field, format string, args ...any)) {
 		if weight := s.Mix[pattern]; weight < 0 || weight > maxWeight {
 			add("mix", "the weight of %s is %d: want 0 to %d", pattern, weight, maxWeight)
 		}
-		matches := false
-		for _, op := range spec.Operations() {
-			matched, err := path.Match(pattern, op.ID)
-			matches = matches || matched
-			if err != nil {
-				add("mix", "%q: %s", pattern, err)
-				break
-			}
-		}
-		if !matches {
+		if _, err := path.Match(pattern, ""); err != nil {
+			add("mix", "%q: %s", pattern, err)
+		} else if !slices.ContainsFunc(spec.Operations(), func(op spec.Operation) bool { return matches(pattern, op) }) {
 			add("mix", "%q matches no operation", pattern)
 		}
 	}
@@ -137,50 +165,6 @@ func (s Scenario) checkProbe(add func(field, format string, args ...any)) {
 	}
 	if !slices.Contains(lists, s.Probe) {
 		add("probe", "%q is no paged list%s (want one of %s)", s.Probe, suggest.Near(s.Probe, lists), strings.Join(lists, ", "))
-	}
-}
-
-func (s Scenario) checkNumbers(add func(field, format string, args ...any)) {
-	rate := func(field string, value float64) {
-		if value != 0 && !(value >= schedule.MinRate && value <= schedule.MaxRate) { // NaN fails too
-			add(field, "%v: want %v to %v requests per second", value, schedule.MinRate, schedule.MaxRate)
-		}
-	}
-	rate("rate", s.Rate)
-	rate("burst", s.Burst)
-	rate("max_rate", s.MaxRate)
-	if s.Burst != 0 && s.Burst <= s.Rate {
-		add("burst", "%v: want more than the base rate %v", s.Burst, s.Rate)
-	}
-	if s.MaxRate != 0 && s.MaxRate < s.Rate {
-		add("max_rate", "%v: want at least the initial rate %v (--rate lowers it)", s.MaxRate, s.Rate)
-	}
-	lasts := func(field string, value time.Duration) {
-		if value < 0 || value > schedule.MaxDuration {
-			add(field, "%s: want 0s to %s", value, schedule.MaxDuration)
-		}
-	}
-	lasts("duration", s.Duration)
-	lasts("warmup", s.Warmup)
-	lasts("confirm", s.Confirm)
-	within := func(field string, value, least, most int) {
-		if value < least || value > most {
-			add(field, "%d: want %d to %d", value, least, most)
-		}
-	}
-	within("clients", s.Clients, 0, maxClients)
-	within("probe_budget", s.Budget, 0, 100_000_000)
-	if len(s.Limits) > maxLimits {
-		add("page_sizes", "%d page sizes: want at most %d", len(s.Limits), maxLimits)
-	}
-	for _, limit := range s.Limits {
-		within("page_sizes", limit, 1, maxLimit)
-	}
-	if len(s.Pages) > maxPages {
-		add("pages", "%d places: want at most %d", len(s.Pages), maxPages)
-	}
-	for _, page := range s.Pages {
-		within("pages", page, 1, 1_000_000)
 	}
 }
 

@@ -20,23 +20,22 @@ import (
 func (s Scenario) Operations() []Share {
 	var shares []Share
 	for _, op := range spec.Operations() {
-		weight := 0
+		weight, exact := s.Mix[op.ID]
 		for _, pattern := range slices.Sorted(maps.Keys(s.Mix)) {
-			if matched, _ := path.Match(pattern, op.ID); matched {
+			if !exact && matches(pattern, op) { // an exact id overrides a pattern
 				weight = s.Mix[pattern]
-				if pattern == op.ID { // an exact id overrides a pattern
-					break
-				}
 			}
-		}
-		if exact, named := s.Mix[op.ID]; named {
-			weight = exact
 		}
 		if weight > 0 {
 			shares = append(shares, Share{op, weight})
 		}
 	}
 	return shares
+}
+
+func matches(pattern string, op spec.Operation) bool {
+	matched, _ := path.Match(pattern, op.ID)
+	return matched
 }
 
 // Share is an operation and its weight in a mix.

@@ -147,18 +147,13 @@ func (s Scenario) Settings() string {
 	add(s.Clients > 0, "%d clients", s.Clients)
 	add(s.Duration > 0, "%s", s.Duration)
 	add(s.Confirm > 0, "confirmed for %s", s.Confirm)
+	join := func(numbers []int) string {
+		return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ", ")
+	}
 	add(len(s.Limits) > 0, "page size %s", join(s.Limits))
 	add(len(s.Pages) > 0, "pages %s and the last", join(s.Pages))
 	add(s.Budget > 0, "at most %d requests", s.Budget)
 	add(s.Probe != "", "of %s", s.Probe)
 	add(len(s.Thresholds) > 0, "thresholds: %s", strings.Join(s.Thresholds, ", "))
 	return strings.Join(parts, "; ")
-}
-
-func join(numbers []int) string {
-	texts := make([]string, len(numbers))
-	for i, n := range numbers {
-		texts[i] = fmt.Sprint(n)
-	}
-	return strings.Join(texts, ", ")
 }
