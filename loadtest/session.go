@@ -61,8 +61,10 @@ func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly
 // results returns the results so far, without the scenarios.
 func (s *session) results() load.Results {
 	results := about(s.config, s.id, s.started)
-	calibrated := calibration(s.env.Calibration)
-	results.Calibration, results.Run.Shard = &calibrated, shardOf(s.config.Shard)
+	results.Calibration = calibration(s.env.Calibration)
+	if shard := s.config.Shard; shard.Of > 1 {
+		results.Run.Shard = &load.Shard{Index: shard.Index + 1, Of: shard.Of}
+	}
 	return results
 }
 
@@ -152,11 +154,12 @@ func budgetOf(config Config) *prepare.Budget {
 	return prepare.NewBudget(max(1, int64(l.Budget)/int64(max(1, config.Shard.Of))))
 }
 
-// bare returns a function that makes clients with bareOptions, which send from a
-// local address of the caller's choice; empty for any.
+// bare returns a function that makes clients that ignore the profile's pace, but are no
+// faster than load may be. They send from a local address of the caller's choice; empty
+// for any.
 func bare(t *target.Target, seed uint64, budget *prepare.Budget) func(int, string) (*client.Client, error) {
 	return func(concurrency int, from string) (*client.Client, error) {
-		options := bareOptions(t.Profile, seed, budget, concurrency)
+		options := client.Options{Seed: seed, Allow: budget.One, Concurrency: concurrency, RequestsPerSecond: bareRate(t.Profile)}
 		if from != "" {
 			transport, err := fromAddress(from, t.TLS, concurrency)
 			if err != nil {
@@ -168,14 +171,12 @@ func bare(t *target.Target, seed uint64, budget *prepare.Budget) func(int, strin
 	}
 }
 
-// bareOptions returns the options of a client that ignores the profile's pace but
-// is no faster than load may be.
-func bareOptions(p *profile.Profile, seed uint64, budget *prepare.Budget, concurrency int) client.Options {
-	options := client.Options{Seed: seed, Allow: budget.One, Concurrency: concurrency, RequestsPerSecond: client.Unpaced}
+// bareRate returns the requests per second of such clients.
+func bareRate(p *profile.Profile) float64 {
 	if p.Load != nil && p.Load.MaxRate > 0 {
-		options.RequestsPerSecond = float64(p.Load.MaxRate)
+		return float64(p.Load.MaxRate)
 	}
-	return options
+	return client.Unpaced
 }
 
 // calibrate measures what the generator can do on this machine, with a body of
@@ -208,8 +209,8 @@ func describe(t *target.Target) reports.Target {
 }
 
 // calibration converts a calibration to the results model.
-func calibration(c measure.Calibration) load.Calibration {
-	described := load.Calibration{
+func calibration(c measure.Calibration) *load.Calibration {
+	described := &load.Calibration{
 		CeilingPerSecond: c.Ceiling, LagP99MS: float64(c.Lag.Value.Microseconds()) / 1000,
 		ServiceP99MS:    float64(c.Adds.Microseconds()) / 1000,
 		CPUPerRequestUS: float64(c.CPU.Nanoseconds()) / 1000, Cores: runtime.NumCPU(),
@@ -219,12 +220,4 @@ func calibration(c measure.Calibration) load.Calibration {
 		described.Note += ", in the generator's own process (its CPU time is included, which lowers the ceiling)"
 	}
 	return described
-}
-
-// shardOf converts to a shard that counts from 1.
-func shardOf(s measure.Shard) *load.Shard {
-	if s.Of <= 1 {
-		return nil
-	}
-	return &load.Shard{Index: s.Index + 1, Of: s.Of}
 }

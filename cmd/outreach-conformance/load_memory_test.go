@@ -20,6 +20,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/verdict"
@@ -149,7 +150,7 @@ func reportSoak(rate, base, dir string, look func()) error {
 	draft.Count(soaked.Recording)
 	draft.Keep(soaked)
 	draft.Drift(soaked, nil)
-	part := draft.Conclude(verdict.Findings{})
+	part := draft.Conclude(inspect.Result{})
 	config := loadtest.Config{Target: &target.Target{Kind: target.KindURL, BaseURL: base, Profile: profile.Embedded()}}
 	o := loadtest.Outcome{Results: loadtest.NotMeasured(config, time.Now(), "simulated", false), Parts: []verdict.Outcome{part}}
 	o.Results.Scenarios, o.Results.Traffic = []load.Scenario{part.Scenario}, verdict.Traffic(o.Parts)

@@ -58,8 +58,20 @@ type Result struct {
 
 	// Checks are the requirements × operations that were assessed or violated, in the
 	// catalogue's order.
-	Checks   []reports.Check
+	Checks   []reports.Check `json:"-"`
 	Troubles []reports.Trouble
+}
+
+// Add returns the sum of two results, without Checks. A list is empty if it is in both.
+func (r Result) Add(other Result) Result {
+	u, v := r.Unread, other.Unread
+	return Result{
+		Answers: r.Answers + other.Answers, Judged: r.Judged + other.Judged, Known: r.Known + other.Known, Unsampled: r.Unsampled + other.Unsampled,
+		Dropped: r.Dropped + other.Dropped, Skipped: r.Skipped + other.Skipped, Troubled: r.Troubled + other.Troubled,
+		Unread:   Unread{u.Compressed + v.Compressed, u.Long + v.Long, u.Partial + v.Partial, u.Lost + v.Lost},
+		Empty:    slices.DeleteFunc(slices.Clone(r.Empty), func(id string) bool { return !slices.Contains(other.Empty, id) }),
+		Troubles: slices.Concat(r.Troubles, other.Troubles),
+	}
 }
 
 // Unread counts the answers that could not be inspected, each once.
@@ -68,11 +80,6 @@ type Unread struct {
 	Long       int64 // the body is larger than the bound
 	Partial    int64 // incomplete, or too late
 	Lost       int64 // the bodies in flight took too much memory
-}
-
-// Add returns the sums.
-func (u Unread) Add(other Unread) Unread {
-	return Unread{u.Compressed + other.Compressed, u.Long + other.Long, u.Partial + other.Partial, u.Lost + other.Lost}
 }
 
 // All returns the number of unread answers.

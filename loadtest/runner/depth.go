@@ -13,15 +13,6 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// place is a page of a list: the cursor that leads to it and the number of rows
-// before it.
-type place struct {
-	op     spec.Operation
-	cursor string // empty for the first page
-	rows   int
-	page   int // from 1, in pages of the scenario's limit
-}
-
 // mostPagesToPlaces limits the pages read on the way to the places of one list.
 const mostPagesToPlaces = 12_000
 
@@ -32,7 +23,7 @@ func (r *runner) depth() error {
 	if len(r.scenario.Limits) > 0 {
 		limit = max(1, r.scenario.Limits[0])
 	}
-	var places []place
+	var places []verdict.Page
 	for _, op := range r.mix.Operations() {
 		found, err := r.placesOf(op, limit)
 		if err != nil {
@@ -47,17 +38,17 @@ func (r *runner) depth() error {
 	c, err := r.count("depth", whole, func(uint64) generate.Mix {
 		return func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) }
 	})
-	r.draft.Depths(measured(places), c.Recording)
+	r.draft.Depths(places, c.Recording)
 	r.shallow(places)
 	return err
 }
 
 // shallow notes the lists without a second page. If no list has one, the
 // scenario is inconclusive.
-func (r *runner) shallow(places []place) {
+func (r *runner) shallow(places []verdict.Page) {
 	deep := map[string]bool{}
 	for _, p := range places {
-		deep[p.op.ID] = deep[p.op.ID] || p.page > 1
+		deep[p.Operation] = deep[p.Operation] || p.Page > 1
 	}
 	if !slices.ContainsFunc(r.mix.Operations(), func(op spec.Operation) bool { return deep[op.ID] }) {
 		r.draft.Void("no list has a second page: deep pages were not measured")
@@ -70,25 +61,17 @@ func (r *runner) shallow(places []place) {
 	}
 }
 
-// measured returns the places as package verdict compares them.
-func measured(places []place) []verdict.Page {
-	var pages []verdict.Page
-	for _, p := range places {
-		pages = append(pages, verdict.Page{Operation: p.op.ID, Page: p.page, Rows: p.rows})
-	}
-	return pages
-}
-
 // pageAt returns the request for one page.
-func (r *runner) pageAt(p place, limit int) generate.Request {
-	request, asked := r.subjects.Page(p.op, p.cursor, limit)
-	return generate.Request{Label: scenario.PageLabel(p.op.ID, p.page), Method: p.op.Method, Path: p.op.Path + "?" + request.Query.Encode(), Key: request.Key, Asked: asked}
+func (r *runner) pageAt(p verdict.Page, limit int) generate.Request {
+	op := spec.MustOperation(p.Operation)
+	request, asked := r.subjects.Page(op, p.Cursor, limit)
+	return generate.Request{Label: scenario.PageLabel(op.ID, p.Page), Method: op.Method, Path: op.Path + "?" + request.Query.Encode(), Key: request.Key, Asked: asked}
 }
 
 // placesOf walks a list as far as the places require, and to its end if that is
-// near.
-func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
-	found := []place{{op: op, page: 1}}
+// near. limit is the number of rows on a page.
+func (r *runner) placesOf(op spec.Operation, limit int) ([]verdict.Page, error) {
+	found := []verdict.Page{{Operation: op.ID, Page: 1}}
 	if _, known := r.env.Profile.CursorParameter(op); !known {
 		r.draft.Note("%s: only the first page is requested, because the profile does not name the parameter starting_after", op.ID)
 		return found, nil
@@ -99,7 +82,7 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 	}
 	slices.Sort(wanted)
 	const most = 100
-	rows, last := 0, place{}
+	rows, last := 0, verdict.Page{}
 	// The next page ends at a wanted place or has the maximum size.
 	sizes := func(int) int {
 		for _, w := range wanted {
@@ -122,10 +105,10 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 		before := rows
 		rows += len(page.Rows)
 		if cursor != "" {
-			last = place{op, cursor, before, before/limit + 1}
+			last = verdict.Page{Operation: op.ID, Page: before/limit + 1, Rows: before, Cursor: cursor}
 		}
 		if page.Cursor != "" && slices.Contains(wanted, rows) {
-			found = append(found, place{op, page.Cursor, rows, rows/limit + 1})
+			found = append(found, verdict.Page{Operation: op.ID, Page: rows/limit + 1, Rows: rows, Cursor: page.Cursor})
 		}
 		return page, nil
 	}
@@ -136,7 +119,7 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 	case !w.Complete():
 		r.draft.Note("%s: the end of the list was not reached (%s)", op.ID, w.End)
 	}
-	if last.cursor != "" && last.rows > found[len(found)-1].rows {
+	if last.Cursor != "" && last.Rows > found[len(found)-1].Rows {
 		found = append(found, last)
 	}
 	return found, nil

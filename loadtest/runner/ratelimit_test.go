@@ -54,7 +54,7 @@ func TestRateLimitTellsFaults(t *testing.T) {
 }
 
 func assessedOf(o verdict.Outcome, requirement string) bool {
-	for _, c := range o.Checks {
+	for _, c := range o.Inspected.Checks {
 		if c.Requirement == requirement && c.Assessments > 0 {
 			return true
 		}

@@ -173,20 +173,15 @@ func (r *runner) outcome() verdict.Outcome {
 }
 
 // findings closes the inspector and returns what it and the scenario found.
-func (r *runner) findings() verdict.Findings {
+func (r *runner) findings() inspect.Result {
 	if r.inspector == nil { // the scenario could not start
-		return verdict.Findings{}
+		return inspect.Result{}
 	}
 	r.inspector.Close()
 	result := r.inspector.Result()
-	f := verdict.Findings{Checks: result.Checks, Unread: result.Unread, Empty: result.Empty, Troubles: result.Troubles}
-	inline := r.checkedHere.Load()
-	if answers := result.Answers + inline; answers > 0 {
-		f.Coverage = &load.Coverage{Answers: answers, Checked: result.Judged + inline, Memo: result.Known, Dropped: result.Dropped,
-			LeftOut: result.Unsampled + result.Skipped + result.Unread.All()}
-		f.Coverage.Share = float64(f.Coverage.Checked+f.Coverage.Memo) / float64(answers)
-	}
-	return f
+	result.Answers += r.checkedHere.Load()
+	result.Judged += r.checkedHere.Load()
+	return result
 }
 
 // check checks an answer at once and records the findings. It is for requests

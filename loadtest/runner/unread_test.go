@@ -169,8 +169,8 @@ func TestEmptyListsOfAShard(t *testing.T) {
 		o := Run(t.Context(), env, builtinScenario(t, "list-throughput", func(s *scenario.Scenario) {
 			s.Mix, s.Limits, s.Rate, s.Duration, s.Warmup = map[string]int{spec.ListLeadLists: 1}, nil, 1000, time.Second, 0
 		}))
-		if !slices.Equal(o.Empty, []string{spec.ListLeadLists}) || o.Verdict != reports.Passed {
-			t.Errorf("%s %q, %q", o.Verdict, o.Reasons, o.Empty)
+		if !slices.Equal(o.Inspected.Empty, []string{spec.ListLeadLists}) || o.Verdict != reports.Passed {
+			t.Errorf("%s %q, %q", o.Verdict, o.Reasons, o.Inspected.Empty)
 		}
 	})(t)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/loadtest/compare"
+	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
@@ -75,7 +76,7 @@ func inTurnOf(t *testing.T, bound string, answer func(side, i, n int) (took time
 	compared := Compare(1, drafts[0], drafts[1])
 	r := load.Results{Comparison: &load.Comparison{Pairs: pairs, Figures: Effects(compared)}}
 	for _, d := range drafts {
-		r.Scenarios = append(r.Scenarios, d.Conclude(Findings{}).Scenario)
+		r.Scenarios = append(r.Scenarios, d.Conclude(inspect.Result{}).Scenario)
 	}
 	ConcludeRun(&r, true)
 	RequireEvaluated(&r, terms.Thresholds)

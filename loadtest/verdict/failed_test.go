@@ -178,13 +178,13 @@ func TestTrendsCoverFailedRequests(t *testing.T) {
 		r.Add(s)
 	}
 	d = &Draft{figures: map[threshold.Metric]threshold.Figure{}}
-	d.Depths([]Page{{spec.ListLeadLists, 1, 0}, {spec.ListLeadLists, 100, 99}}, r.Recording())
+	d.Depths([]Page{{Operation: spec.ListLeadLists, Page: 1}, {Operation: spec.ListLeadLists, Page: 100, Rows: 99}}, r.Recording())
 	depth := d.Result.Depth[0]
 	if f := d.figures[threshold.Depth]; f.Value < 49 || !f.Open || !depth.Open || depth.Points[0].Open || !depth.Points[1].MedianOpen {
 		t.Errorf("a deep page: %+v, %+v", f, depth)
 	}
 	d = &Draft{figures: map[threshold.Metric]threshold.Figure{}}
-	d.Depths([]Page{{spec.ListLeadLists, 100, 99}, {spec.ListLeadLists, 1, 0}}, r.Recording()) // the first one failed
+	d.Depths([]Page{{Operation: spec.ListLeadLists, Page: 100, Rows: 99}, {Operation: spec.ListLeadLists, Page: 1}}, r.Recording()) // the first one failed
 	if f, known := d.figures[threshold.Depth]; known || d.Result.Depth[0].Ratio != 0 {
 		t.Errorf("beside a first page whose median is a lower bound: %+v", f)
 	}

@@ -10,25 +10,15 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
 
-// Findings are what the check of the responses against the specification yielded.
-type Findings struct {
-	Checks   []reports.Check // with evidence
-	Coverage *load.Coverage  // nil if no response was to be checked
-	Unread   inspect.Unread  // responses that could not be checked
-	Empty    []string        // list operations whose checked responses had no rows
-	Troubles []reports.Trouble
-}
-
 // judgeFindings lists the violations and fails the scenario if there is one. It makes
 // the scenario inconclusive if too little was checked.
-func (d *Draft) judgeFindings(f Findings) {
+func (d *Draft) judgeFindings(f inspect.Result) {
 	o := &d.Result
-	o.Coverage = f.Coverage
+	o.Coverage = coverage(f)
 	d.uninspected(f)
 	for _, t := range f.Troubles {
 		d.Void("%s: %s", t.Where, t.What)
@@ -65,17 +55,23 @@ func (d *Draft) allowed() string {
 
 // uninspected makes the scenario inconclusive if too few answers could be
 // checked.
-func (d *Draft) uninspected(f Findings) {
-	c := f.Coverage
-	if c == nil || c.Answers == 0 {
-		return
-	}
-	switch checked := c.Checked + c.Memo; {
+func (d *Draft) uninspected(f inspect.Result) {
+	switch checked := f.Judged + f.Known; {
+	case f.Answers == 0:
 	case checked == 0:
-		d.Void("none of %s responses could be checked%s", printable.Number(c.Answers), whyUnread(f.Unread))
+		d.Void("none of %s responses could be checked%s", printable.Number(f.Answers), whyUnread(f.Unread))
 	case f.Unread.All() > checked:
-		d.Void("%s of %s responses could not be checked%s", printable.Number(f.Unread.All()), printable.Number(c.Answers), whyUnread(f.Unread))
+		d.Void("%s of %s responses could not be checked%s", printable.Number(f.Unread.All()), printable.Number(f.Answers), whyUnread(f.Unread))
 	}
+}
+
+// coverage converts the counts of an inspection; nil if no response was to be checked.
+func coverage(f inspect.Result) *load.Coverage {
+	if f.Answers == 0 {
+		return nil
+	}
+	return &load.Coverage{Answers: f.Answers, Checked: f.Judged, Memo: f.Known, Dropped: f.Dropped,
+		LeftOut: f.Unsampled + f.Skipped + f.Unread.All(), Share: float64(f.Judged+f.Known) / float64(f.Answers)}
 }
 
 // whyUnread returns the reasons why answers were not checked, with hints; empty

@@ -1,11 +1,10 @@
 package verdict
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports"
@@ -25,7 +24,7 @@ type Share struct {
 func Join(s scenario.Scenario, shares []Share, terms Terms) Outcome {
 	d := NewDraft(s, terms)
 	ledger := judge.NewLedger(spec.Pairs())
-	all := Findings{Empty: slices.Clone(shares[0].Empty)}
+	all := inspect.Result{Empty: shares[0].Inspected.Empty}
 	phases, seconds := len(shares[0].Recordings), 0.0
 	for i, share := range shares {
 		if len(share.Recordings) != phases {
@@ -49,9 +48,7 @@ func Join(s scenario.Scenario, shares []Share, terms Terms) Outcome {
 			d.Void("%s", d.cut)
 		}
 		d.addViolations(ledger, share.Violations)
-		all.Unread = all.Unread.Add(share.Unread)
-		all.Coverage = addCoverage(all.Coverage, share.Coverage)
-		all.Empty = slices.DeleteFunc(all.Empty, func(id string) bool { return !slices.Contains(share.Empty, id) })
+		all = all.Add(share.Inspected)
 	}
 	d.Result.Notes, d.Result.Missing = distinct(d.Result.Notes), distinct(d.Result.Missing)
 	for p := range phases {
@@ -105,16 +102,6 @@ func (d *Draft) addViolations(ledger *judge.Ledger, violations []load.Violation)
 		}
 		ledger.ViolatedAgain(pair, max(0, int(v.Count)-len(v.Examples)))
 	}
-}
-
-func addCoverage(a, b *load.Coverage) *load.Coverage {
-	if a == nil || b == nil {
-		return cmp.Or(a, b)
-	}
-	sum := load.Coverage{Answers: a.Answers + b.Answers, Checked: a.Checked + b.Checked, Memo: a.Memo + b.Memo,
-		Dropped: a.Dropped + b.Dropped, LeftOut: a.LeftOut + b.LeftOut}
-	sum.Share = float64(sum.Checked+sum.Memo) / float64(max(1, sum.Answers))
-	return &sum
 }
 
 func sum(a, b load.Traffic) load.Traffic {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
@@ -129,7 +130,7 @@ func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 	d.BeginSearch()
 	d.Try(made(40, map[int]int{200: 40}), true) // in a second
 	d.EndSearch(Found{Above: 40, Ceiling: true}, nil)
-	o := d.Conclude(Findings{})
+	o := d.Conclude(inspect.Result{})
 	want := "no rate could be confirmed: not enough data to decide errors<1% at 40/s: 40 requests sent in 1 s, 40 answered; about 368 needed (--duration 5s)"
 	if o.Verdict != reports.Inconclusive || len(o.Reasons) != 1 || o.Reasons[0] != want {
 		t.Errorf("%s: %q, want just %q", o.Verdict, o.Reasons, want)

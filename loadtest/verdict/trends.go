@@ -91,8 +91,9 @@ func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
 // Page is a page of a list whose latency was measured.
 type Page struct {
 	Operation string
-	Page      int // from 1
-	Rows      int // before it in the list
+	Page      int    // from 1
+	Rows      int    // before it in the list
+	Cursor    string // that leads to it; empty for the first page
 }
 
 // Depths compares the latency of pages by their place in the list. The pages of an

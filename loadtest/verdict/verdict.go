@@ -20,7 +20,6 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -82,10 +81,8 @@ type Outcome struct {
 	load.Scenario `json:"-"`          // it stands in the results of the shard
 	Recordings    []measure.Recording // of the phases, in their order
 	Traffic       load.Traffic        // all requests, including warm-ups
-	Checks        []reports.Check     `json:"-"` // requirements that were checked
+	Inspected     inspect.Result      // responses
 	Cut           string              // why the last phase did not run to its end; empty if it did
-	Unread        inspect.Unread      // responses that could not be inspected
-	Empty         []string            // list operations whose judged responses had no rows
 }
 
 // Note adds a note.
@@ -143,8 +140,9 @@ func (d *Draft) KeepCut(p Phase, why error) {
 	d.Keep(p)
 }
 
-// Conclude draws the verdict and returns the result.
-func (d *Draft) Conclude(f Findings) Outcome {
+// Conclude draws the verdict and returns the result. f is what the check of the responses
+// yielded.
+func (d *Draft) Conclude(f inspect.Result) Outcome {
 	o := &d.Result
 	o.Name, o.About = d.scenario.Name, d.scenario.About
 	o.Started, o.Seconds = d.started.UTC().Truncate(time.Millisecond), time.Since(d.started).Seconds()
@@ -161,7 +159,7 @@ func (d *Draft) Conclude(f Findings) Outcome {
 	d.judgeFindings(f)
 	d.conclude()
 	o.Notes = slices.Concat(distinct(d.first), o.Notes)
-	return Outcome{Scenario: *o, Recordings: d.recordings, Traffic: d.Traffic, Checks: f.Checks, Cut: d.cut, Empty: f.Empty, Unread: f.Unread}
+	return Outcome{Scenario: *o, Recordings: d.recordings, Traffic: d.Traffic, Inspected: f, Cut: d.cut}
 }
 
 // requests returns what was sent by purpose; nil if nothing was.

@@ -130,7 +130,7 @@ func TestFindingsOfSharesAddUp(t *testing.T) {
 		if broken > 0 {
 			s.Violations = []load.Violation{{Requirement: pair.Requirement, Operation: pair.Operation, Count: broken, Examples: examples}}
 		}
-		s.Coverage = &load.Coverage{Answers: 500, Checked: 300, Memo: 100, Dropped: 60, LeftOut: 40}
+		s.Inspected = inspect.Result{Answers: 500, Judged: 300, Known: 100, Dropped: 60, Unsampled: 40}
 		return s
 	}
 	example, other := reports.Violation{Expected: "200", Actual: "500"}, reports.Violation{Pointer: "/items", Expected: "items"}
@@ -257,7 +257,7 @@ func TestEmptyListsOfShards(t *testing.T) {
 		for _, of := range empty {
 			rec := made(1000, map[int]int{200: 1000})
 			share := shareOf(rec)
-			share.Empty = of
+			share.Inspected.Empty = of
 			shares = append(shares, share)
 		}
 		return judgedOf(t, nil, shares...)
@@ -286,8 +286,7 @@ func TestUninspectedAnswersOfShards(t *testing.T) {
 		for range 2 {
 			rec := made(1000, map[int]int{200: 1000})
 			share := shareOf(rec)
-			share.Unread = inspect.Unread{Compressed: tc.unread}
-			share.Coverage = &load.Coverage{Answers: 1000, Checked: tc.checked, LeftOut: tc.unread}
+			share.Inspected = inspect.Result{Answers: 1000, Judged: tc.checked, Unread: inspect.Unread{Compressed: tc.unread}}
 			shares = append(shares, share)
 		}
 		o := judgedOf(t, nil, shares...)
