@@ -111,7 +111,7 @@ func environment(ctx context.Context, config Config, run journal.Run, budget *pr
 		return nil, nil, err
 	}
 	generator, err := generate.New(generate.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Workers: config.Workers,
-		Timeout: t.Profile.Pace.Timeout, Raw: config.Raw, RawLines: config.RawLines, Tick: config.Live})
+		Timeout: t.Profile.Pace.Timeout, Raw: config.Raw, RawLines: config.RawLines})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
@@ -57,6 +58,7 @@ type Generator struct {
 	opts Options
 	raw  *rawWriter // nil for none
 	mu   sync.Mutex // held while a phase runs
+	live atomic.Pointer[Live]
 }
 
 // New returns a generator for the target that the options name. It returns an
@@ -169,7 +171,7 @@ func (g *Generator) attack(ctx context.Context, stop context.CancelCauseFunc, p 
 		_ = client.Sleep(requests, drainTimeout)
 		abandon()
 	})()
-	a.record(attacker.Attack(a.hits.Target, pacer, 0, attackName(p)), g.opts.Tick)
+	a.record(attacker.Attack(a.hits.Target, pacer, 0, attackName(p)), &g.live)
 }
 
 // noRedirect makes a redirect a response like any other: requests, and the keys
@@ -189,18 +191,19 @@ type attack struct {
 }
 
 // record records Vegeta's results until there are no more.
-func (a *attack) record(results <-chan *vegeta.Result, tick func(Live)) {
+func (a *attack) record(results <-chan *vegeta.Result, live *atomic.Pointer[Live]) {
 	if a.Outages != nil {
 		defer func() { a.Outages(a.monitor.Outages()) }()
 	}
-	var ticks <-chan time.Time
-	var view *ticker
-	if tick != nil {
-		clock := time.NewTicker(tickEvery)
-		defer clock.Stop()
-		ticks, view = clock.C, newTicker(tick)
-		defer func() { view.end(a.live()) }()
+	show := func() {
+		at := time.Since(a.start)
+		live.Store(&Live{Phase: a.Name, Warmup: a.Warmup, At: at, Duration: a.Schedule.Duration(),
+			InFlight: a.observer.inFlight.Load(), Live: a.recorder.Live(at)})
 	}
+	show()
+	defer show()
+	clock := time.NewTicker(LiveEvery)
+	defer clock.Stop()
 	for {
 		select {
 		case r, more := <-results:
@@ -208,8 +211,8 @@ func (a *attack) record(results <-chan *vegeta.Result, tick func(Live)) {
 				return
 			}
 			a.add(r)
-		case <-ticks:
-			view.show(a.live())
+		case <-clock.C:
+			show()
 		}
 	}
 }
@@ -225,10 +228,4 @@ func (a *attack) add(r *vegeta.Result) {
 		a.stop(err)
 	}
 	a.raw.add(r, h, a.start)
-}
-
-func (a *attack) live() Live {
-	at := time.Since(a.start)
-	return Live{Phase: a.Name, Warmup: a.Warmup, At: at, Duration: a.Schedule.Duration(),
-		InFlight: a.observer.inFlight.Load(), Live: a.recorder.Live(at)}
 }

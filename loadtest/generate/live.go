@@ -16,37 +16,14 @@ type Live struct {
 	measure.Live
 }
 
-const tickEvery = 100 * time.Millisecond
+// LiveEvery is how often the figures of a live view change.
+const LiveEvery = 100 * time.Millisecond
 
-// ticker calls Options.Tick on a goroutine of its own, so that a slow terminal
-// does not delay the recording.
-type ticker struct {
-	figures chan Live
-	done    chan struct{}
-}
-
-func newTicker(tick func(Live)) *ticker {
-	t := &ticker{figures: make(chan Live, 1), done: make(chan struct{})}
-	go func() {
-		defer close(t.done)
-		for l := range t.figures {
-			tick(l)
-		}
-	}()
-	return t
-}
-
-// show skips the figures if the previous ones are still being shown.
-func (t *ticker) show(l Live) {
-	select {
-	case t.figures <- l:
-	default:
+// Live returns the latest figures of the phase that runs, or of the last one. It is safe
+// for concurrent use.
+func (g *Generator) Live() Live {
+	if l := g.live.Load(); l != nil {
+		return *l
 	}
-}
-
-// end shows the last figures and returns when they were shown.
-func (t *ticker) end(l Live) {
-	t.figures <- l
-	close(t.figures)
-	<-t.done
+	return Live{}
 }

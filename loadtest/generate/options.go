@@ -65,9 +65,6 @@ type Options struct {
 	// RawLines receives the same results as JSON lines, which Vegeta reads too; nil for
 	// none.
 	RawLines io.Writer
-	// Tick is called about 10 times a second while a phase runs, and once at its
-	// end, from one goroutine. If it is slow, figures are skipped.
-	Tick func(Live)
 }
 
 func (o Options) withDefaults() (Options, error) {

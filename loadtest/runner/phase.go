@@ -63,7 +63,9 @@ func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, wa
 		p.LateTolerance = max(generate.DefaultLateTolerance, r.env.LagLimit)
 	}
 	r.announceStart(p)
+	stop := r.showing(r.env.Generator.Live)
 	rec, err := r.env.Generator.Run(r.ctx, p)
+	stop()
 	r.env.Budget.GiveBack(mine.Planned() - rec.Sent)
 	r.draft.Count(rec)
 	return rec, r.cutShort(name, rec, err)
@@ -167,9 +169,6 @@ func (r *runner) outages(phase string, s outage.Outages) (said []string) {
 	return said
 }
 
-// liveEvery is the interval at which a live view gets figures.
-const liveEvery = 100 * time.Millisecond
-
 // announceStep tells a live view what begins.
 func (r *runner) announceStep(name string) {
 	if r.env.Watch != nil {
@@ -185,15 +184,16 @@ func (r *runner) showing(figures func() generate.Live) (stop func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		ticker := time.NewTicker(liveEvery)
+		ticker := time.NewTicker(generate.LiveEvery)
 		defer ticker.Stop()
-		for {
+		for more := true; more; {
 			select {
 			case <-ticker.C:
-				r.env.Live(figures())
 			case <-ended:
-				r.env.Live(figures())
-				return
+				more = false
+			}
+			if l := figures(); l.Phase != "" { // empty while the first phase waits for its start
+				r.env.Live(l)
 			}
 		}
 	}()

@@ -47,8 +47,8 @@ type Env struct {
 	// Watch is called when a phase begins. It is also called, with an empty schedule,
 	// for each step that does not use the generator.
 	Watch func(scenario, phase string, s schedule.Schedule)
-	// Live is called about 10 times a second with figures of steps that do not use
-	// the generator, which has its own Tick; may be nil.
+	// Live is called about 10 times a second with figures of what runs, from one
+	// goroutine; may be nil.
 	Live func(generate.Live)
 }
 
