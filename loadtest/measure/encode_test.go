@@ -206,7 +206,7 @@ func FuzzDecode(f *testing.F) {
 		for _, c := range Classes() {
 			rec.Response[c].Quantile(0.99)
 		}
-		rec.Share(Failed)
+		rec.Share("", Failed)
 		rec.Drifts()
 		rec.Late()
 		_, _ = Merge(rec)

@@ -16,17 +16,18 @@ type Baseline struct {
 	Scenarios map[string]Earlier // by name
 }
 
-// Earlier holds a baseline's figures of one scenario.
+// Earlier holds a run's figures of one scenario.
 type Earlier struct {
-	Unfit     string // why its figures cannot be compared; empty if they can
-	Phases    map[string]EarlierPhase
-	Sustained Figure // in requests per second, of a search
-	Bounds    []string
-	Searched  Plan // of the phase that confirmed it
+	Unfit     string         // why its figures cannot be compared; empty if they can
+	Phases    []EarlierPhase // without warm-ups
+	Search    bool           // for the sustained rate
+	Sustained Figure         // in requests per second, if one was confirmed
+	Bounds    []string       // that a rate had to meet
 }
 
 // EarlierPhase holds the plan of a phase and its latencies.
 type EarlierPhase struct {
+	Name      string
 	Plan      Plan
 	Latencies map[float64]Figure // by quantile: 0.99 is p99
 }
@@ -65,40 +66,26 @@ func Against(now, before Figure, higher bool) Figure {
 	if !now.Known || !before.Known || now.Value < 0 || before.Value <= 0 {
 		return Figure{}
 	}
-	if higher {
-		return rise(now, before)
-	}
-	return loss(now, before)
-}
-
-// nothing is a change without a lower bound: an improvement by the whole value.
-const nothing = -1
-
-func rise(now, before Figure) Figure {
-	change := func(n, b float64) float64 { return n/b - 1 }
 	f := now
-	f.Value, f.Low = change(now.Value, before.Value), nothing
+	f.design = 0
+	// The ratio of the two: it is at least 0, and may have no upper end.
+	value, low, high := now.Value/before.Value, 0.0, math.Inf(1)
 	if !before.Open && before.High > 0 {
-		f.Low = change(now.Low, before.High)
+		low = now.Low / before.High
 	}
-	f.Open = now.Open || before.Low <= 0
-	f.High = f.Value
-	if before.Low > 0 {
-		f.High = change(now.High, before.Low)
-	}
-	return f
-}
-
-// loss returns the lost share of a rate. It always has an upper bound, 1.
-func loss(now, before Figure) Figure {
-	change := func(n, b float64) float64 { return 1 - n/b }
-	f := now
-	f.Value, f.Low, f.High, f.Open = change(now.Value, before.Value), nothing, 1, false
 	if !now.Open && before.Low > 0 {
-		f.Low = change(now.High, before.Low)
+		high = now.High / before.Low
 	}
-	if !before.Open && before.High > 0 {
-		f.High = change(now.Low, before.High)
+	if higher {
+		f.Value, f.Low, f.High, f.Open = value-1, low-1, high-1, math.IsInf(high, 1)
+		if f.Open {
+			f.High = f.Value
+		}
+		return f
+	}
+	f.Value, f.Low, f.High, f.Open = 1-value, 1-high, 1-low, false // nothing loses more than all of it
+	if math.IsInf(high, 1) {
+		f.Low = -1
 	}
 	return f
 }

@@ -20,7 +20,7 @@ func TestAgainst(t *testing.T) {
 	}{
 		{"twice as slow", fig(20, 18, 22, false), fig(10, 9, 11, false), true, fig(1, 18.0/11-1, 22.0/9-1, false)},
 		{"as before", fig(10, 10, 10, false), fig(10, 10, 10, false), true, fig(0, 0, 0, false)},
-		{"no upper bound now", fig(20, 18, 22, true), fig(10, 9, 11, false), true, fig(1, 18.0/11-1, 22.0/9-1, true)},
+		{"no upper bound now", fig(20, 18, 22, true), fig(10, 9, 11, false), true, fig(1, 18.0/11-1, 1, true)},
 		{"no upper bound before", fig(20, 18, 22, false), fig(10, 9, 11, true), true, fig(1, -1, 22.0/9-1, false)},
 		{"no lower bound before", fig(20, 18, 22, false), fig(10, 0, 11, false), true, fig(1, 18.0/11-1, 1, true)},
 		{"half the rate", fig(400, 400, 440, false), fig(800, 800, 880, false), false, fig(0.5, 1-440.0/800, 1-400.0/880, false)},

@@ -17,27 +17,41 @@ import (
 func Baseline(file string, r load.Results) *threshold.Baseline {
 	b := &threshold.Baseline{Name: file, Selection: r.Run.Selection, Scenarios: map[string]threshold.Earlier{}}
 	for _, s := range r.Scenarios {
-		e := threshold.Earlier{Unfit: unfit(r, s), Phases: map[string]threshold.EarlierPhase{}, Bounds: boundsOf(s)}
-		for _, p := range s.Phases {
-			if p.Warmup || p.Response.Accepted == nil {
-				continue
-			}
-			phase := threshold.EarlierPhase{Plan: planOf(p, s.Walks), Latencies: map[float64]threshold.Figure{}}
-			for _, q := range p.Response.Accepted.Quantiles {
-				if failed := p.Response.Failed; failed != nil && failed.MaxMS > p.Response.Accepted.MaxMS {
-					break // of an earlier release, whose percentiles leave out failed requests
-				}
-				phase.Latencies[q.P] = threshold.Figure{
-					Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
-			}
-			e.Phases[p.Name], e.Searched = phase, phase.Plan
-		}
-		if f := s.Sustained; f != nil && f.Confirmed {
-			e.Sustained = threshold.Figure{Value: f.RatePerSecond, Low: f.LowPerSecond, High: max(f.HighPerSecond, f.RatePerSecond), Known: true}
-		}
+		e := earlier(s)
+		e.Unfit = unfit(r, s)
 		b.Scenarios[s.Name] = e
 	}
 	return b
+}
+
+// earlier returns the figures of a scenario's result.
+func earlier(s load.Scenario) threshold.Earlier {
+	var own []threshold.Threshold
+	for _, t := range s.Thresholds {
+		if parsed, err := threshold.Parse(t.Text); err == nil {
+			own = append(own, parsed)
+		}
+	}
+	e := threshold.Earlier{Search: s.Sustained != nil, Bounds: bounds(own)}
+	for _, p := range s.Phases {
+		accepted, failed := p.Response.Accepted, p.Response.Failed
+		if p.Warmup || accepted == nil {
+			continue
+		}
+		phase := threshold.EarlierPhase{Name: p.Name, Plan: planOf(p, s.Walks), Latencies: map[float64]threshold.Figure{}}
+		for _, q := range accepted.Quantiles {
+			if failed != nil && failed.MaxMS > accepted.MaxMS {
+				break // of an earlier release, whose percentiles leave out failed requests
+			}
+			phase.Latencies[q.P] = threshold.Figure{
+				Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
+		}
+		e.Phases = append(e.Phases, phase)
+	}
+	if f := s.Sustained; f != nil && f.Confirmed {
+		e.Sustained = threshold.Figure{Value: f.RatePerSecond, Low: f.LowPerSecond, High: max(f.HighPerSecond, f.RatePerSecond), Known: true}
+	}
+	return e
 }
 
 // unfit returns why the scenario cannot be a baseline; empty if it can.
@@ -133,21 +147,12 @@ func planOf(p load.Phase, walks *load.Walks) threshold.Plan {
 	return plan
 }
 
-// boundsOf returns the sorted thresholds that a search of the scenario had to
-// meet.
-func boundsOf(s load.Scenario) []string {
-	var held []string
-	for _, t := range s.Thresholds {
-		held = append(held, t.Text)
-	}
-	return bounds(held)
-}
-
-func bounds(held []string) []string {
+// bounds returns the sorted thresholds that a search has to meet.
+func bounds(all []threshold.Threshold) []string {
 	var bounds []string
-	for _, text := range held {
-		if t, err := threshold.Parse(text); err == nil && t.OfPhases() {
-			bounds = append(bounds, text)
+	for _, t := range all {
+		if t.OfPhases() {
+			bounds = append(bounds, t.Text)
 		}
 	}
 	slices.Sort(bounds)

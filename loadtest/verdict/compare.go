@@ -65,7 +65,7 @@ func (d *Draft) holdCompared(t threshold.Threshold) {
 			continue
 		}
 		if c.Ratio == nil {
-			d.unknown(t, c.Name, cmp.Or(c.Why, "a block has no response time above 0"))
+			d.enter(t, c.Name, threshold.Result{Threshold: t, Verdict: threshold.Inconclusive, Sentence: cmp.Or(c.Why, "a block has no response time above 0")})
 			continue
 		}
 		change := threshold.Figure{Value: c.Ratio.Value - 1, Low: c.Ratio.Low - 1, High: c.Ratio.High - 1, Samples: d.served(), Known: true, Open: d.atLeast(p), AtLeast: d.atLeast(p)}
@@ -114,7 +114,7 @@ type comparedKind struct {
 
 func (k comparedKind) of(p Phase) float64 {
 	if k.p == 0 {
-		return 100 * p.Share(measure.Failed).Value
+		return 100 * p.Share("", measure.Failed).Value
 	}
 	return ms(p.Response[measure.Accepted].Value(k.p))
 }

@@ -103,7 +103,7 @@ func (d *Draft) EndSearch(f Found, err error) {
 	}
 	if f.Confirmed {
 		open := f.Ceiling || f.Most
-		d.figures[threshold.Sustained] = threshold.Figure{Value: f.Rate, Low: f.Rate, High: f.Above, Open: open}
+		d.figures[threshold.Sustained] = threshold.Figure{Value: f.Rate, Low: f.Rate, High: f.Above, Open: open, Known: true}
 	}
 }
 
@@ -119,7 +119,7 @@ func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, surel
 		if !t.OfPhases() {
 			continue
 		}
-		switch held := t.Hold(d.figure(t, rec)); {
+		switch held := t.Hold(t.Of(d.tolerant(rec), d.terms.Calibration.Adds)); {
 		case held.Verdict == threshold.Missed:
 			surely = true
 			missed = append(missed, t.Text+": "+held.Sentence)
@@ -169,7 +169,7 @@ func undecided(rec measure.Recording, unsure []threshold.Result) string {
 	why := "not enough data to decide"
 	for _, result := range unsure {
 		doubts = append(doubts, result.Threshold.Text)
-		if result.Figure.Late {
+		if result.Late {
 			why = "requests were sent too late to decide"
 		}
 	}

@@ -208,12 +208,12 @@ func (d *Draft) noteGenerator(p Phase) {
 	}
 }
 
-// figure returns the figure that the threshold bounds.
-func (d *Draft) figure(t threshold.Threshold, rec measure.Recording) threshold.Figure {
+// tolerant returns the recording without the lag if it is within the tolerated one.
+func (d *Draft) tolerant(rec measure.Recording) measure.Recording {
 	if d.tolerates(rec) {
-		rec = rec.WithoutLag()
+		return rec.WithoutLag()
 	}
-	return t.Of(rec, d.terms.Calibration.Adds)
+	return rec
 }
 
 // noteThroughput notes a phase in which the target served less than requested.
