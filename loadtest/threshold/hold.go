@@ -96,7 +96,7 @@ func (r *Result) undecided() {
 	sampled := f.design > 0 // otherwise it is not a figure of one phase
 	bound := t.bound()
 	switch {
-	case f.AtLeast:
+	case f.AtLeast && t.meets(f.Value):
 		r.Sentence += fmt.Sprintf("; too few requests were accepted to tell whether it is %s (a longer --timeout may show it)", bound)
 		return
 	case sampled && (!t.meets(f.lagged) || t.meets(f.prompt)):
