@@ -40,7 +40,7 @@ type Config struct {
 	Thresholds []threshold.Threshold // override the scenarios' own for the same figures
 	// Baselines are keyed by the file that a threshold names. The empty name is
 	// the default baseline.
-	Baselines map[string]*threshold.Baseline
+	Baselines map[string]*verdict.Baseline
 
 	// Consent lists the hosts that may be loaded besides this machine.
 	Consent []string

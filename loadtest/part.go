@@ -121,7 +121,7 @@ func readPart(text []byte) (Part, error) {
 // the parts are not one complete run, the results are inconclusive and name the
 // shard that is missing, duplicated or foreign. Merge returns an error only for
 // a damaged part.
-func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline) (Outcome, error) {
+func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]*verdict.Baseline) (Outcome, error) {
 	if len(parts) == 0 {
 		return Outcome{}, errors.New("loadtest: no parts to merge")
 	}

@@ -3,6 +3,7 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"outreach.example/conformance/loadtest/threshold"
@@ -23,33 +24,77 @@ type change struct {
 	why         string // it cannot be compared; empty if it can
 }
 
+// side is a run of a scenario in a comparison.
+type side struct {
+	load.Scenario
+	latency   func(p load.Phase, q float64) threshold.Figure
+	sustained threshold.Figure // in requests per second, if one was confirmed
+}
+
+// sideOf returns what the results of a run have.
+func sideOf(s load.Scenario) side {
+	of := side{Scenario: s, latency: func(p load.Phase, quantile float64) threshold.Figure {
+		accepted, failed := p.Response.Accepted, p.Response.Failed
+		if failed != nil && failed.MaxMS > accepted.MaxMS {
+			return threshold.Figure{} // of an earlier release, whose percentiles leave out failed requests
+		}
+		for _, q := range accepted.Quantiles {
+			if q.P == quantile {
+				return threshold.Figure{Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
+			}
+		}
+		return threshold.Figure{}
+	}}
+	if f := s.Sustained; f != nil && f.Confirmed {
+		of.sustained = threshold.Figure{Value: f.RatePerSecond, Low: f.LowPerSecond, High: max(f.HighPerSecond, f.RatePerSecond), Known: true}
+	}
+	return of
+}
+
+// measured returns the phases with accepted requests.
+func (s side) measured() []load.Phase {
+	return slices.DeleteFunc(slices.Clone(s.Phases), func(p load.Phase) bool { return p.Warmup || p.Response.Accepted == nil })
+}
+
+// bounds returns the sorted thresholds that a search had to meet.
+func (s side) bounds() []string {
+	var bounds []string
+	for _, held := range s.Thresholds {
+		if t, err := threshold.Parse(held.Text); err == nil && t.OfPhases() {
+			bounds = append(bounds, t.Text)
+		}
+	}
+	slices.Sort(bounds)
+	return slices.Compact(bounds)
+}
+
 // changes compares a scenario with the baseline: the latencies of phases with the same plan,
 // or the rates that searches confirmed.
-func changes(base *threshold.Baseline, scenario string, now threshold.Earlier) []change {
-	before, unfit := base.Of(scenario)
+func changes(base *Baseline, now side) []change {
+	s, unfit := base.scenario(now.Name)
+	before := sideOf(s)
 	switch {
 	case unfit != "":
 		return []change{{name: "figures", why: unfit}}
-	case now.Search:
+	case now.Sustained != nil:
 		return []change{rateChange(base, now, before)}
 	}
 	var all []change
-	for _, p := range now.Phases {
-		why := ""
-		at := slices.IndexFunc(before.Phases, func(other threshold.EarlierPhase) bool { return other.Name == p.Name })
-		if at < 0 {
-			why = "it has no phase " + p.Name + " with accepted requests"
-		} else {
-			why = p.Plan.Differs(before.Phases[at].Plan)
+	for _, p := range now.measured() {
+		earlier := before.measured()
+		at := slices.IndexFunc(earlier, func(other load.Phase) bool { return other.Name == p.Name })
+		why := "it has no phase " + p.Name + " with accepted requests"
+		if at >= 0 {
+			why = planOf(p, now.Scenario).differs(planOf(earlier[at], s))
 		}
 		if why != "" {
-			all = append(all, change{phase: p.Name, name: "response times", of: threshold.Threshold{Metric: threshold.Quantile}, why: base.Otherwise(why)})
+			all = append(all, change{phase: p.Name, name: "response times", of: threshold.Threshold{Metric: threshold.Quantile}, why: base.otherwise(why)})
 			continue
 		}
 		for _, q := range baselineQuantiles {
 			c := change{phase: p.Name, name: fmt.Sprintf("response p%g", 100*q), of: threshold.Threshold{Metric: threshold.Quantile, P: q},
-				now: p.Latencies[q], before: before.Phases[at].Latencies[q]}
-			c.worse = threshold.Against(c.now, c.before, true)
+				now: now.latency(p, q), before: before.latency(earlier[at], q)}
+			c.worse = against(c.now, c.before, true)
 			all = append(all, c)
 		}
 	}
@@ -57,26 +102,59 @@ func changes(base *threshold.Baseline, scenario string, now threshold.Earlier) [
 }
 
 // rateChange compares the rates of two searches.
-func rateChange(base *threshold.Baseline, now, before threshold.Earlier) change {
-	c := change{phase: "sustained", name: "sustained rate", of: threshold.Threshold{Metric: threshold.Sustained}, now: now.Sustained, before: before.Sustained}
+func rateChange(base *Baseline, now, before side) change {
+	c := change{phase: "sustained", name: "sustained rate", of: threshold.Threshold{Metric: threshold.Sustained}, now: now.sustained, before: before.sustained}
 	switch {
-	case !now.Sustained.Known:
+	case !now.sustained.Known:
 		c.why = "no confirmed rate to compare"
-	case !before.Sustained.Known:
+	case !before.sustained.Known:
 		c.why = base.Name + " has no confirmed rate to compare with (use a run that has one)"
-	case !slices.Equal(now.Bounds, before.Bounds):
-		c.why = base.Otherwise(fmt.Sprintf("its search had the thresholds %q, this one %q", before.Bounds, now.Bounds))
-	case len(now.Phases) > 0 && len(before.Phases) > 0:
-		plan, earlier := now.Phases[len(now.Phases)-1].Plan, before.Phases[len(before.Phases)-1].Plan
-		plan.Rate, plan.Mean, plan.Peak = earlier.Rate, earlier.Mean, earlier.Peak // the rate itself is compared
-		if differs := plan.Differs(earlier); differs != "" {
-			c.why = base.Otherwise(differs)
-		}
+	case !slices.Equal(now.bounds(), before.bounds()):
+		c.why = base.otherwise(fmt.Sprintf("its search had the thresholds %q, this one %q", before.bounds(), now.bounds()))
+	default:
+		c.worse = against(c.now, c.before, false)
 	}
-	if c.why == "" {
-		c.worse = threshold.Against(c.now, c.before, false)
+	phases, earlier := now.measured(), before.measured()
+	if c.why != "" || len(phases) == 0 || len(earlier) == 0 {
+		return c
+	}
+	plan, then := planOf(phases[len(phases)-1], now.Scenario), planOf(earlier[len(earlier)-1], before.Scenario)
+	plan.rate, plan.mean, plan.peak = then.rate, then.mean, then.peak // the rate itself is compared
+	if differs := plan.differs(then); differs != "" {
+		c.why = base.otherwise(differs)
 	}
 	return c
+}
+
+// against returns how much worse a figure is than the baseline's, as a share:
+// 0.1 is a tenth worse. higher means that higher is worse, as for latencies.
+// The interval covers every combination of the two intervals. The result is
+// unknown if either figure is unknown or the baseline's is 0.
+func against(now, before threshold.Figure, higher bool) threshold.Figure {
+	if !now.Known || !before.Known || now.Value < 0 || before.Value <= 0 {
+		return threshold.Figure{}
+	}
+	f := threshold.Figure{AtLeast: now.AtLeast, Samples: now.Samples, Known: true}
+	// The ratio of the two: it is at least 0, and may have no upper end.
+	value, low, high := now.Value/before.Value, 0.0, math.Inf(1)
+	if !before.Open && before.High > 0 {
+		low = now.Low / before.High
+	}
+	if !now.Open && before.Low > 0 {
+		high = now.High / before.Low
+	}
+	if higher {
+		f.Value, f.Low, f.High, f.Open = value-1, low-1, high-1, math.IsInf(high, 1)
+		if f.Open {
+			f.High = f.Value
+		}
+		return f
+	}
+	f.Value, f.Low, f.High, f.Open = 1-value, 1-high, 1-low, false // nothing loses more than all of it
+	if math.IsInf(high, 1) {
+		f.Low = -1
+	}
+	return f
 }
 
 // holdWorse compares the figures with those of the other target, if there is one and the
@@ -86,31 +164,25 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 		d.holdCompared(t)
 		return
 	}
-	base := d.terms.Baselines[t.Baseline]
-	now := earlier(d.Result)
-	now.Search, now.Sustained, now.Bounds = d.Result.Sustained != nil, d.figures[threshold.Sustained], bounds(d.thresholds())
-	for i, p := range d.phases {
-		for _, q := range baselineQuantiles {
-			now.Phases[i].Latencies[q] = threshold.Latency(d.tolerant(p.Recording), q, d.terms.Calibration.Adds)
-		}
+	base, now := d.terms.Baselines[t.Baseline], sideOf(d.Result)
+	now.sustained = d.figures[threshold.Sustained]
+	phase := func(name string) int { return slices.IndexFunc(d.phases, func(p Phase) bool { return p.Name == name }) }
+	now.latency = func(p load.Phase, q float64) threshold.Figure {
+		return threshold.Latency(d.tolerant(d.phases[phase(p.Name)].Recording), q, d.terms.Calibration.Adds)
 	}
-	all := changes(base, d.scenario.Name, now)
+	all := changes(base, now)
 	if len(all) == 0 {
 		d.enter(t, "", t.Hold(threshold.Figure{}))
 	}
 	for _, c := range all {
-		at, result := c.phase, threshold.Result{Threshold: t, Verdict: threshold.Inconclusive, Sentence: c.why}
 		if c.why != "" {
-			d.enter(t, at, result)
+			d.enter(t, c.phase, threshold.Result{Threshold: t, Verdict: threshold.Inconclusive, Sentence: c.why})
 			continue
 		}
 		t.P = c.of.P // an open end of the interval closes with enough requests beyond the quantile
-		result = t.Hold(c.worse)
-		for _, p := range d.phases {
-			if p.Name == c.phase {
-				result = distrust(p, result)
-				at = fmt.Sprintf("%s p%g", p.Name, 100*c.of.P)
-			}
+		at, result := c.phase, t.Hold(c.worse)
+		if i := phase(c.phase); i >= 0 {
+			at, result = fmt.Sprintf("%s p%g", c.phase, 100*c.of.P), distrust(d.phases[i], result)
 		}
 		if result.Need > 0 {
 			result.Sentence += " in both runs"
@@ -134,14 +206,14 @@ func known(of threshold.Threshold, f threshold.Figure) string {
 // compares the changes with the thresholds, which CheckDifference accepts. The name is
 // that of the old file, for messages.
 func Difference(name string, before, after load.Results, thresholds []threshold.Threshold) (figures []diff.Figure, held []diff.Threshold) {
-	base, current := Baseline(name, before), Baseline("the new run", after)
+	base, current := &Baseline{name, before}, &Baseline{"the new run", after}
 	for _, s := range after.Scenarios {
 		if s.Limiter != nil {
 			continue // its requests are meant to be refused
 		}
-		now, unfit := current.Of(s.Name)
-		all := changes(base, s.Name, now)
-		if _, unfitBefore := base.Of(s.Name); unfit != "" && unfitBefore == "" {
+		all := changes(base, sideOf(s))
+		_, unfit := current.scenario(s.Name)
+		if _, unfitBefore := base.scenario(s.Name); unfit != "" && unfitBefore == "" {
 			all = []change{{name: "figures", why: unfit}}
 		}
 		for _, c := range all {

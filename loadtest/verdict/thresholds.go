@@ -29,9 +29,17 @@ func (d *Draft) thresholds() []threshold.Threshold {
 	return all
 }
 
-// holdAgainstThresholds evaluates every threshold.
+// holdAgainstThresholds evaluates every threshold. Those on a change come last, because
+// searches are comparable if they had the same thresholds.
 func (d *Draft) holdAgainstThresholds() {
-	for _, t := range d.thresholds() {
+	all := d.thresholds()
+	slices.SortStableFunc(all, func(a, b threshold.Threshold) int {
+		if worse := a.Metric == threshold.Worse; worse != (b.Metric == threshold.Worse) {
+			return map[bool]int{true: 1, false: -1}[worse]
+		}
+		return 0
+	})
+	for _, t := range all {
 		switch {
 		case d.scenario.Kind == scenario.RateLimit && (t.OfPhases() || t.Metric == threshold.Worse):
 			// Its requests are meant to be refused.

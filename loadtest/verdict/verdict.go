@@ -32,7 +32,7 @@ type Terms struct {
 	Thresholds []threshold.Threshold // of the profile and the command line
 	// Baselines hold the figures for thresholds such as worse<5%, by the file that the
 	// threshold names. The empty name is the run's own baseline.
-	Baselines map[string]*threshold.Baseline
+	Baselines map[string]*Baseline
 	// LagLimit is the send lag (p99) up to which the load counts as the requested one, and
 	// the lag as the target's. 0 means that no lag is the target's.
 	LagLimit    time.Duration
