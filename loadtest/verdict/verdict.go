@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -53,9 +52,10 @@ type Draft struct {
 	Uses    load.Requests // without the total
 	Traffic load.Traffic
 
-	Sharded  bool             // it is a shard, which leaves to Join what only the whole shows
-	InBlocks bool             // its phases alternate with those of another target
-	compared []compare.Result // of the second target with the first
+	Sharded  bool                  // it is a shard, which leaves to Join what only the whole shows
+	InBlocks bool                  // its phases alternate with those of another target
+	compared []load.ComparedFigure // of the second target with the first
+	pairs    int                   // of blocks
 
 	scenario   scenario.Scenario
 	terms      Terms
