@@ -26,14 +26,20 @@ type Result struct {
 	PointMeets bool   // whether the value alone, without its interval, meets the bound
 	Need       int64  // about how many requests would decide it; 0: decided or unknown
 	Sentence   string // the reason in words, without the threshold
+	Brief      string // the figure without its interval; empty if it is unknown
+}
+
+// Unknown returns the result without a figure, for the reason.
+func (t Threshold) Unknown(why string) Result {
+	return Result{Threshold: t, Verdict: Inconclusive, Sentence: why}
 }
 
 // Hold compares the figure with the bound.
 func (t Threshold) Hold(f Figure) Result {
-	r := Result{Threshold: t, Figure: f, Verdict: Inconclusive, Sentence: t.unknown(f)}
 	if !f.Known {
-		return r
+		return t.Unknown(t.unknown(f))
 	}
+	r := Result{Threshold: t, Figure: f, Brief: t.Brief(f)}
 	r.Verdict, r.PointMeets = t.verdict(f), !f.AtLeast && t.meets(f.Value)
 	r.Sentence = fmt.Sprintf("%s is %s", t.name(), t.figure(f))
 	switch r.Verdict {
@@ -185,10 +191,14 @@ func (t Threshold) unknown(f Figure) string {
 
 // Brief formats the figure without its interval.
 func (t Threshold) Brief(f Figure) string {
-	if f.AtLeast {
+	switch {
+	case !f.Known:
+		return "unknown"
+	case f.AtLeast:
 		return "at least " + t.amount(f.Value)
+	default:
+		return t.amount(f.Value)
 	}
-	return t.amount(f.Value)
 }
 
 // figure formats the value with its interval, in the display unit.

@@ -172,11 +172,11 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 	}
 	all := changes(base, now)
 	if len(all) == 0 {
-		d.enter(t, "", t.Hold(threshold.Figure{}))
+		d.enter("", t.Hold(threshold.Figure{}))
 	}
 	for _, c := range all {
 		if c.why != "" {
-			d.enter(t, c.phase, threshold.Result{Threshold: t, Verdict: threshold.Inconclusive, Sentence: c.why})
+			d.enter(c.phase, t.Unknown(c.why))
 			continue
 		}
 		t.P = c.of.P // an open end of the interval closes with enough requests beyond the quantile
@@ -187,19 +187,10 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 		if result.Need > 0 {
 			result.Sentence += " in both runs"
 		}
-		brief := fmt.Sprintf("%s, was %s", known(c.of, c.now), known(c.of, c.before))
-		result.Sentence = fmt.Sprintf("%s in %s; %s", brief, base.Name, result.Sentence)
-		d.list(t, at, result)
-		d.because(t, at, result, brief)
+		result.Brief = fmt.Sprintf("%s, was %s", c.of.Brief(c.now), c.of.Brief(c.before))
+		result.Sentence = fmt.Sprintf("%s in %s; %s", result.Brief, base.Name, result.Sentence)
+		d.enter(at, result)
 	}
-}
-
-// known formats a figure.
-func known(of threshold.Threshold, f threshold.Figure) string {
-	if !f.Known {
-		return "unknown"
-	}
-	return of.Brief(f)
 }
 
 // Difference compares the figures of two load runs, as a run with a baseline does. It

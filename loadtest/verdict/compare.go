@@ -100,7 +100,7 @@ func (d *Draft) holdCompared(t threshold.Threshold) {
 		if p == 0 {
 			continue
 		}
-		result := threshold.Result{Threshold: t, Verdict: threshold.Inconclusive, Sentence: cmp.Or(c.Why, "a block has no response time above 0")}
+		result := t.Unknown(cmp.Or(c.Why, "a block has no response time above 0"))
 		if c.Ratio > 0 {
 			open := d.atLeast(p)
 			result = t.Hold(threshold.Figure{Value: c.Ratio - 1, Low: c.RatioLow - 1, High: c.RatioHigh - 1, Samples: d.served(), Known: true, Open: open, AtLeast: open})
@@ -110,7 +110,7 @@ func (d *Draft) holdCompared(t threshold.Threshold) {
 			}
 			result.Sentence = fmt.Sprintf("%s %s, A has %s %s; %s", load.AtLeast(c.BOpen, *c.B), c.Unit, load.AtLeast(c.AOpen, *c.A), c.Unit, result.Sentence)
 		}
-		d.enter(t, c.Name, result)
+		d.enter(c.Name, result)
 	}
 }
 

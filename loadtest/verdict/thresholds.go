@@ -32,26 +32,23 @@ func (d *Draft) thresholds() []threshold.Threshold {
 // holdAgainstThresholds evaluates every threshold. Those on a change come last, because
 // searches are comparable if they had the same thresholds.
 func (d *Draft) holdAgainstThresholds() {
-	all := d.thresholds()
-	slices.SortStableFunc(all, func(a, b threshold.Threshold) int {
-		if worse := a.Metric == threshold.Worse; worse != (b.Metric == threshold.Worse) {
-			return map[bool]int{true: 1, false: -1}[worse]
-		}
-		return 0
-	})
-	for _, t := range all {
+	var onChanges []threshold.Threshold
+	for _, t := range d.thresholds() {
+		kind, particular := scenario.KindOf(t.Metric)
 		switch {
-		case d.scenario.Kind == scenario.RateLimit && (t.OfPhases() || t.Metric == threshold.Worse):
-			// Its requests are meant to be refused.
+		case particular:
+			if kind == d.scenario.Kind || t.Scenario != "" {
+				d.enter("", t.Hold(d.figures[t.Metric]))
+			}
+		case d.scenario.Kind == scenario.RateLimit: // its requests are meant to be refused
 		case t.OfPhases():
 			d.holdPhases(t)
-		case t.Metric == threshold.Worse:
-			d.holdWorse(t)
 		default:
-			if kind, _ := scenario.KindOf(t.Metric); kind == d.scenario.Kind || t.Scenario != "" {
-				d.enter(t, "", t.Hold(d.figures[t.Metric]))
-			}
+			onChanges = append(onChanges, t)
 		}
+	}
+	for _, t := range onChanges {
+		d.holdWorse(t)
 	}
 }
 
@@ -63,21 +60,22 @@ func (d *Draft) holdPhases(t threshold.Threshold) {
 			continue
 		}
 		held++
-		d.enter(t, p.Name, distrust(p, t.Hold(t.Of(d.tolerant(p.Recording), d.terms.Calibration.Adds))))
+		d.enter(p.Name, distrust(p, t.Hold(d.figure(t, p.Recording))))
 	}
-	if held == 0 && d.scenario.Kind == scenario.Sustained && len(d.phases) == 0 && d.Uses.Searched > 0 {
-		result := t.Hold(threshold.Figure{})
-		result.Sentence = unconfirmed
-		d.list(t, "", result) // the search has its own reason
-		return
+	switch {
+	case held > 0:
+	case d.scenario.Kind == scenario.Sustained && len(d.phases) == 0 && d.Uses.Searched > 0:
+		d.list("", t.Unknown("no rate was confirmed; the short phases of the search do not count")) // the search has its own reason
+	case t.Rate == 0:
+		d.enter("", t.Hold(threshold.Figure{}))
+	case t.Scenario != "":
+		d.enter("", t.Unknown(fmt.Sprintf("no phase ran at %v/s", t.Rate)))
 	}
-	if held == 0 && (t.Rate == 0 || t.Scenario != "") {
-		result := t.Hold(threshold.Figure{})
-		if t.Rate != 0 {
-			result.Sentence = fmt.Sprintf("no phase ran at %v/s", t.Rate)
-		}
-		d.enter(t, "", result)
-	}
+}
+
+// figure returns the figure of a phase that the threshold bounds.
+func (d *Draft) figure(t threshold.Threshold, rec measure.Recording) threshold.Figure {
+	return t.Of(d.tolerant(rec), d.terms.Calibration.Adds)
 }
 
 // judgedPhases returns the phases that thresholds are evaluated in. The blocks of a
@@ -86,19 +84,16 @@ func (d *Draft) judgedPhases() []Phase {
 	if !d.InBlocks || len(d.phases) == 0 {
 		return d.phases
 	}
-	all := Phase{}
+	var all Phase
 	var blocks []measure.Recording
 	for _, p := range d.phases {
 		blocks = append(blocks, p.Recording)
 		all.Cut, all.OtherLoad, all.Near = all.Cut || p.Cut, cmp.Or(all.OtherLoad, p.OtherLoad), cmp.Or(all.Near, p.Near)
 	}
 	all.Recording = measure.InTurn(blocks...)
-	all.Name = allBlocks
+	all.Name = "all blocks"
 	return []Phase{all}
 }
-
-// allBlocks is the name of all blocks of one target in a comparison.
-const allBlocks = "all blocks"
 
 // elsewhere reports whether requests with the label belong to other phases
 // only: each page size of a scenario has its own phase.
@@ -110,26 +105,26 @@ func elsewhere(p Phase, all []Phase, label string) bool {
 // distrust makes a miss inconclusive if another load than the requested one, a generator
 // at its limit, or an early end of the phase may have caused it.
 func distrust(p Phase, result threshold.Result) threshold.Result {
-	if p.Cut && result.Verdict == threshold.Missed && (result.Threshold.Metric == threshold.Errors || result.Figure.AtLeast) {
-		result.Verdict = threshold.Inconclusive
-		result.Sentence += ", but the phase was cut short, so unanswered requests do not count"
-	}
-	if result.Verdict != threshold.Missed || result.Threshold.Metric == threshold.Errors {
-		return result
-	}
+	doubt, errors := "", result.Threshold.Metric == threshold.Errors
 	switch {
+	case result.Verdict != threshold.Missed:
+	case p.Cut && (errors || result.Figure.AtLeast):
+		doubt = ", but the phase was cut short, so unanswered requests do not count"
+	case errors: // they are the target's, whatever the load
 	case p.OtherLoad != "":
-		result.Verdict = threshold.Inconclusive
-		result.Sentence += ", but under another load than requested"
+		doubt = ", but under another load than requested"
 	case p.Near != "":
-		result.Verdict = threshold.Inconclusive
-		result.Sentence += ", but the generator was near its ceiling"
+		doubt = ", but the generator was near its ceiling"
+	}
+	if doubt != "" {
+		result.Verdict, result.Sentence = threshold.Inconclusive, result.Sentence+doubt
 	}
 	return result
 }
 
 // list adds the result of a threshold to the results.
-func (d *Draft) list(t threshold.Threshold, phase string, result threshold.Result) {
+func (d *Draft) list(phase string, result threshold.Result) {
+	t := result.Threshold
 	entry := load.Threshold{Text: t.Text, Phase: phase, Outcome: load.Outcome(result.Verdict), Why: result.Sentence}
 	if entry.Measured = shown(t, result.Figure); entry.Measured != nil {
 		entry.Unit = t.Unit()
@@ -137,27 +132,18 @@ func (d *Draft) list(t threshold.Threshold, phase string, result threshold.Resul
 	d.Result.Thresholds = append(d.Result.Thresholds, entry)
 }
 
-// enter lists the result of a threshold and gives it as a reason unless it is
-// met.
-func (d *Draft) enter(t threshold.Threshold, phase string, result threshold.Result) {
-	d.list(t, phase, result)
-	brief := ""
-	if f := result.Figure; f.Known {
-		brief = t.Brief(f)
-	}
-	d.because(t, phase, result, brief)
-}
-
-// because gives the result of a threshold as a reason unless it is met.
-func (d *Draft) because(t threshold.Threshold, phase string, result threshold.Result, brief string) {
-	where := ""
-	if phase != "" && (len(d.phases) != 1 || phase != d.phases[0].Name) {
-		where = phase
+// enter lists the result of a threshold and gives it as a reason unless it is met.
+func (d *Draft) enter(phase string, result threshold.Result) {
+	d.list(phase, result)
+	text := result.Threshold.Text
+	why := reason{cause: text, brief: result.Brief, text: fmt.Sprintf("%s %s: %s", text, result.Verdict, result.Sentence)}
+	if len(d.phases) != 1 || phase != d.phases[0].Name {
+		why.phase = phase
 	}
 	switch result.Verdict {
 	case threshold.Missed:
-		d.fails = append(d.fails, reason{phase: where, cause: t.Text, brief: brief, text: fmt.Sprintf("%s missed: %s", t.Text, result.Sentence)})
+		d.fails = append(d.fails, why)
 	case threshold.Inconclusive:
-		d.voids = append(d.voids, reason{phase: where, cause: t.Text, brief: brief, text: fmt.Sprintf("%s inconclusive: %s", t.Text, result.Sentence)})
+		d.voids = append(d.voids, why)
 	}
 }
