@@ -84,11 +84,15 @@ func (r Recording) Latency(p float64, label string, adds time.Duration) (e, lagg
 // though not by the lag of the same request. If all lags but a few are at most x, then all
 // service times but as many are too long by at most x, whatever one has to do with the
 // other. Each x gives such a bound; the largest counts. Requests that are not late count as
-// sent in time.
+// sent in time. If the generator adds more to a service time than its lag, x is that much
+// larger.
 func (r Recording) least(p float64, label string, above int64, adds time.Duration) time.Duration {
-	from, times := r.Service[Accepted], time.Duration(1)
+	from, times, more := r.Service[Accepted], 1.0, 1.0
 	if label != "" { // service times are not kept by label
 		from, times = r.Label(label)[Accepted], 2
+	}
+	if late, _ := r.SentLate(); late {
+		more = max(1, adds.Seconds()/r.Lag.Value(0.99).Seconds())
 	}
 	from = from.covered(from.value(p))
 	var took []time.Duration
@@ -98,24 +102,21 @@ func (r Recording) least(p float64, label string, above int64, adds time.Duratio
 		all += count
 		took, upTo = append(took, max(time.Duration(value), from.min)), append(upTo, all)
 	}
-	if late, _ := r.SentLate(); !late {
-		adds = 0
-	}
 	least, few, limit := time.Duration(0), r.Late(), r.LagLimit()
-	bound := func(x time.Duration) {
+	bound := func(x float64) {
 		switch rank := all - above - few; {
 		case rank > 0 && rank == all:
-			least = max(least, from.max-times*max(x, adds)) // which is exact
+			least = max(least, from.max-time.Duration(x)) // which is exact
 		case rank > 0:
 			at, _ := slices.BinarySearch(upTo, rank)
-			least = max(least, took[at]-times*max(x, adds))
+			least = max(least, took[at]-time.Duration(x))
 		}
 	}
-	bound(0)
+	bound(times * (more - 1) * float64(limit))
 	for lag, count := range r.Lag.open().ForEachBucket {
-		if x := time.Duration(lag); x > limit {
+		if lag > int64(limit) {
 			few -= count
-			bound(x)
+			bound(times * more * float64(lag))
 		}
 	}
 	return least
