@@ -3,9 +3,7 @@ package threshold
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +23,7 @@ const (
 
 // syntax matches every text. Its groups are the parts of a threshold, in the order of the
 // constants below.
-var syntax = regexp.MustCompile(`(?s)^\s*(?:([^\[:<>=]*)(\[[^\]]*\])?\s*:)?\s*([^<>=@:\s]*)\s*([<>=]*)\s*([^@\s]*)\s*(@)?\s*(\S*)\s*(.*?)\s*$`)
+var syntax = regexp.MustCompile(`(?s)^\s*(?:([^\[:<>=]*)(\[[^\]]*\])?\s*:)?\s*([^<>=@:\s]*)\s*([<>=]*)\s*([^@\s]*)\s*(?:(@)\s*(\S*))?\s*(.*?)\s*$`)
 
 const (
 	inScenario = iota + 1
@@ -159,27 +157,21 @@ func (p parser) operator(t *Threshold) error {
 }
 
 func (p parser) bound(t *Threshold) error {
-	word := p.part(inBound)
-	var ok bool
-	switch kind := kinds[t.Metric]; kind.unit {
-	case "ms":
+	word, kind := p.part(inBound), kinds[t.Metric]
+	share, ok := kind.form == aShare, false
+	switch {
+	case kind.form == aTime:
 		d, err := time.ParseDuration(word)
 		t.Bound, ok = d.Seconds(), err == nil && d > 0 && d <= maxLatency
-	case "%":
-		if t.Bound, ok = number(word, "%", maxRatio); word == "0" && kind.form == aShare {
-			ok = true
-		}
-	case "/s":
-		t.Bound, ok = number(word, "/s", maxRate)
-		ok = ok && t.Bound > 0
+	case share && word == "0":
+		ok = true
 	default:
-		t.Bound, ok = number(word, kind.unit, maxRatio)
-		ok = ok && t.Bound > 0
+		t.Bound, ok = number(word, kind.unit)
+		ok = ok && t.Bound <= kind.most && (t.Bound > 0 || kind.unit == "%")
 	}
-	share := kinds[t.Metric].form == aShare
 	switch {
-	case !ok || share && t.Bound > 1:
-		return p.fail(inBound, "want %s", kinds[t.Metric].form)
+	case !ok:
+		return p.fail(inBound, "want %s", kind.form)
 	case !share:
 	// Nothing is below 0, no sample proves another exact share, and no share exceeds 100 %.
 	case t.Op == Equal && t.Bound != 0:
@@ -187,7 +179,7 @@ func (p parser) bound(t *Threshold) error {
 	case t.Op != Equal && t.Bound == 0:
 		return p.fail(inBound, "no sample proves a share of 0: write %s=0 for none at all, or a bound above 0", t.Metric)
 	case t.Bound == 1:
-		return p.fail(inBound, "every run meets this: no share exceeds 100 %% (want a bound below 100 %%, such as %s)", kinds[t.Metric].example)
+		return p.fail(inBound, "every run meets this: no share exceeds 100 %% (want a bound below 100 %%, such as %s)", kind.example)
 	}
 	return nil
 }
@@ -196,30 +188,26 @@ func (p parser) rate(t *Threshold) error {
 	if !p.has(inAt) {
 		return nil
 	}
-	var ok bool
-	t.Rate, ok = number(p.part(inRate), "/s", maxRate)
+	rate, ok := number(p.part(inRate), "/s")
 	switch {
 	case !t.OfPhases():
 		return p.fail(inAt, "%s applies to a whole scenario, not to the phases at one rate", t.Metric)
-	case !ok || t.Rate == 0:
+	case !ok || rate == 0 || rate > maxRate:
 		return p.fail(inRate, "want a rate above 0 and up to 1,000,000 requests per second, such as 500/s")
 	}
+	t.Rate = rate
 	return nil
 }
 
 func (p parser) baseline(t *Threshold) error {
-	from := inRest
-	if !p.has(inAt) && p.part(inRate) != "" {
-		from = inRate // without a rate, it is the first word of the rest
-	}
-	rest := strings.TrimSpace(p.text[p.parts[2*from]:])
+	rest := p.part(inRest)
 	file, named := strings.CutPrefix(rest, "vs ")
 	switch {
 	case rest == "":
 	case t.Metric != Worse:
-		return p.fail(from, "unexpected text")
+		return p.fail(inRest, "unexpected text")
 	case !named:
-		return p.fail(from, "want a file to compare with, as in worse<10%% vs baseline.json")
+		return p.fail(inRest, "want a file to compare with, as in worse<10%% vs baseline.json")
 	}
 	t.Baseline = strings.TrimSpace(file)
 	return nil
@@ -229,9 +217,8 @@ func (p parser) baseline(t *Threshold) error {
 // exactly 0.999.
 const percent = "e-2"
 
-// number reads a plain number from 0 to most that ends in the unit. Percentages
-// become shares.
-func number(word, unit string, most float64) (float64, bool) {
+// number reads a plain number that ends in the unit. Percentages become shares.
+func number(word, unit string) (float64, bool) {
 	digits, found := strings.CutSuffix(word, unit)
 	if !found || strings.Trim(digits, "0123456789.") != "" {
 		return 0, false
@@ -240,7 +227,7 @@ func number(word, unit string, most float64) (float64, bool) {
 		digits += percent
 	}
 	v, err := strconv.ParseFloat(digits, 64)
-	return v, err == nil && v <= most
+	return v, err == nil
 }
 
 // meant maps common words to metrics.
@@ -259,9 +246,5 @@ func near(word string) string {
 	if p := "p" + strings.TrimLeft(word, "abcdefghijklmnopqrstuvwxyz"); percentile.MatchString(p) {
 		return suggest.Hint(p)
 	}
-	var names []string
-	for _, m := range slices.Sorted(maps.Keys(kinds)) {
-		names = append(names, string(m))
-	}
-	return suggest.Near(word, names)
+	return suggest.Near(word, []string{"max", "errors", "limited", "sustained", "depth", "worse"})
 }

@@ -60,7 +60,7 @@ func TestParseErrors(t *testing.T) {
 		{"p99<250ms@9000000/s", "9000000/s", "up to 1,000,000 requests"},
 		{"p99<250ms@", "", "such as 500/s"},
 		{"p99<250ms now", "now", "unexpected text"},
-		{"p99<250ms vs x", "vs", "unexpected text"},
+		{"p99<250ms vs x", "vs x", "unexpected text"},
 		{"p0<1s", "p0", "below p100"},
 		{"p100<1s", "p100", "the longest time is max"},
 		{"p9.9.9<1s", "p9.9.9", "want a percentile"},

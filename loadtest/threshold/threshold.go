@@ -37,10 +37,11 @@ const (
 
 // kind describes a metric.
 type kind struct {
-	words    string // what it is
-	unit     string // in which figures are shown
-	by       float64
-	form     string // of a bound
+	words    string  // what it is
+	unit     string  // in which figures are shown
+	by       float64 // from the unit of a bound to that
+	form     string  // of a bound
+	most     float64 // the largest bound
 	example  string
 	ofPhases bool
 	beyond   string // what requests beyond the bound did
@@ -53,13 +54,13 @@ const (
 )
 
 var kinds = map[Metric]kind{
-	Quantile:  {"", "ms", 1000, aTime, "p99<250ms", true, "took over "},
-	Max:       {"the maximum response time", "ms", 1000, aTime, "max<2s", true, "took over "},
-	Errors:    {"the share of failed requests", "%", 100, aShare, "errors<0.1%", true, "failed"},
-	Limited:   {"the share of limited requests", "%", 100, aShare, "limited<1%", true, "got 429"},
-	Sustained: {"the highest rate that meets the thresholds", "/s", 1, aRate, "sustained>=800/s", false, ""},
-	Depth:     {"the latency of the deepest page relative to the first", "x", 1, "a ratio above 0, such as 2x", "depth<2x", false, ""},
-	Worse:     {"the change", "%", 100, "a change in percent, such as 10%", "worse<10% vs baseline.json", false, ""},
+	Quantile:  {"", "ms", 1000, aTime, 0, "p99<250ms", true, "took over "},
+	Max:       {"the maximum response time", "ms", 1000, aTime, 0, "max<2s", true, "took over "},
+	Errors:    {"the share of failed requests", "%", 100, aShare, 1, "errors<0.1%", true, "failed"},
+	Limited:   {"the share of limited requests", "%", 100, aShare, 1, "limited<1%", true, "got 429"},
+	Sustained: {"the highest rate that meets the thresholds", "/s", 1, aRate, maxRate, "sustained>=800/s", false, ""},
+	Depth:     {"the latency of the deepest page relative to the first", "x", 1, "a ratio above 0, such as 2x", maxRatio, "depth<2x", false, ""},
+	Worse:     {"the change", "%", 100, "a change in percent, such as 10%", maxRatio, "worse<10% vs baseline.json", false, ""},
 }
 
 // Op is a comparison operator.
