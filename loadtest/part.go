@@ -141,11 +141,6 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 		return o, nil
 	}
 	terms := verdict.Terms{Thresholds: thresholds, Baselines: baselines, LagLimit: parts[0].LagLimit}
-	for _, p := range parts {
-		if c := p.Results.Calibration; c != nil {
-			terms.Calibration.Adds = max(terms.Calibration.Adds, time.Duration(c.ServiceP99MS*float64(time.Millisecond)))
-		}
-	}
 	for i, s := range parts[0].Scenarios {
 		shares := make([]verdict.Share, len(parts))
 		for k, p := range parts {

@@ -61,8 +61,8 @@ func (r Recording) WithoutLag() Recording {
 //
 // The latency that users would have seen lies between the service time and the response
 // time. So the lower ends of the estimate are without the generator's lag, and those of
-// lagged are with it. adds is what the generator adds to a service time.
-func (r Recording) Latency(p float64, label string, adds time.Duration) (e, lagged Estimate) {
+// lagged are with it.
+func (r Recording) Latency(p float64, label string) (e, lagged Estimate) {
 	h := r.Label(label)[Accepted]
 	e = h.Quantile(p)
 	if p == 1 {
@@ -71,8 +71,8 @@ func (r Recording) Latency(p float64, label string, adds time.Duration) (e, lagg
 	}
 	lagged = e
 	if r.Lag.Count() > 0 && e.Samples > 0 {
-		e.Low = min(e.Low, r.least(p, label, e.above, adds))
-		e.Alone.Low = min(e.Alone.Low, r.least(p, label, e.aboveAlone, adds))
+		e.Low = min(e.Low, r.least(p, label, e.above))
+		e.Alone.Low = min(e.Alone.Low, r.least(p, label, e.aboveAlone))
 	}
 	return e, lagged
 }
@@ -86,13 +86,10 @@ func (r Recording) Latency(p float64, label string, adds time.Duration) (e, lagg
 // other. Each x gives such a bound; the largest counts. Requests that are not late count as
 // sent in time. If the generator adds more to a service time than its lag, x is that much
 // larger.
-func (r Recording) least(p float64, label string, above int64, adds time.Duration) time.Duration {
-	from, times, more := r.Service[Accepted], 1.0, 1.0
+func (r Recording) least(p float64, label string, above int64) time.Duration {
+	from, times := r.Service[Accepted], time.Duration(1)
 	if label != "" { // service times are not kept by label
 		from, times = r.Label(label)[Accepted], 2
-	}
-	if late, _ := r.SentLate(); late {
-		more = max(1, adds.Seconds()/r.Lag.Value(0.99).Seconds())
 	}
 	from = from.covered(from.value(p))
 	var took []time.Duration
@@ -103,20 +100,20 @@ func (r Recording) least(p float64, label string, above int64, adds time.Duratio
 		took, upTo = append(took, max(time.Duration(value), from.min)), append(upTo, all)
 	}
 	least, few, limit := time.Duration(0), r.Late(), r.LagLimit()
-	bound := func(x float64) {
+	bound := func(x time.Duration) {
 		switch rank := all - above - few; {
 		case rank > 0 && rank == all:
-			least = max(least, from.max-time.Duration(x)) // which is exact
+			least = max(least, from.max-times*x) // which is exact
 		case rank > 0:
 			at, _ := slices.BinarySearch(upTo, rank)
-			least = max(least, took[at]-time.Duration(x))
+			least = max(least, took[at]-times*x)
 		}
 	}
-	bound(times * (more - 1) * float64(limit))
+	bound(0)
 	for lag, count := range r.Lag.open().ForEachBucket {
-		if lag > int64(limit) {
+		if x := time.Duration(lag); x > limit {
 			few -= count
-			bound(times * more * float64(lag))
+			bound(x)
 		}
 	}
 	return least

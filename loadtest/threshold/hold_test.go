@@ -143,24 +143,24 @@ func TestOf(t *testing.T) {
 		{"[get]: p50<1s", 0.005, 0.009, 400},
 		{"[get]: errors<1%", 0.06, 0.14, 500},
 	} {
-		f := mustParse(t, c.text).Of(rec, 0)
+		f := mustParse(t, c.text).Of(rec)
 		if !f.Known || f.Value < c.low || f.Value > c.high || f.Low > f.Value || f.High < f.Value || f.Samples < c.samples || f.Samples > c.samples*5/4 {
 			t.Errorf("%s: %+v, want a value from %g to %g of about %d requests", c.text, f, c.low, c.high, c.samples)
 		}
 	}
 	for _, text := range []string{"[none]: p50<1s", "[none]: errors<1%", "[none]: max<1s", "sustained>=1/s", "worse<10% vs x"} {
-		if f := mustParse(t, text).Of(rec, 0); f.Known {
+		if f := mustParse(t, text).Of(rec); f.Known {
 			t.Errorf("%s: %+v, want it not known", text, f)
 		}
 	}
-	if f := mustParse(t, "p99<1s").Of(rec, 0); f.excluded < rec.Count(measure.Failed)*95/100 || f.Samples+f.excluded != 5000 {
+	if f := mustParse(t, "p99<1s").Of(rec); f.excluded < rec.Count(measure.Failed)*95/100 || f.Samples+f.excluded != 5000 {
 		t.Errorf("%d requests besides, want the failed ones but for the slowest", f.excluded)
 	}
 	failed := rec.Labels["get"].Count(measure.Failed)
-	if f := mustParse(t, "[get]: p99<1s").Of(rec, 0); failed == 0 || f.excluded < failed*9/10 || f.excluded > failed || f.Samples+f.excluded != 500 {
+	if f := mustParse(t, "[get]: p99<1s").Of(rec); failed == 0 || f.excluded < failed*9/10 || f.excluded > failed || f.Samples+f.excluded != 500 {
 		t.Errorf("%d of the 500 with the label besides, want about the %d failed ones", f.excluded, failed)
 	}
-	if f := mustParse(t, "p99<1s").Of(measure.Recording{}, 0); f.Known {
+	if f := mustParse(t, "p99<1s").Of(measure.Recording{}); f.Known {
 		t.Errorf("p99 of nothing: %+v", f)
 	}
 }
@@ -173,11 +173,11 @@ func TestVerdictsAreSeldomWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range runs {
 		rec := phase(rng, 3000, 0)
-		if mustParse(t, "p90<23.0259ms").Hold(mustParse(t, "p90<23.0259ms").Of(rec, 0)).Verdict != Inconclusive {
+		if mustParse(t, "p90<23.0259ms").Hold(mustParse(t, "p90<23.0259ms").Of(rec)).Verdict != Inconclusive {
 			decided++
 		}
-		if mustParse(t, "p90<30ms").Hold(mustParse(t, "p90<1s").Of(rec, 0)).Verdict != Met ||
-			mustParse(t, "p90<18ms").Hold(mustParse(t, "p90<1s").Of(rec, 0)).Verdict != Missed {
+		if mustParse(t, "p90<30ms").Hold(mustParse(t, "p90<1s").Of(rec)).Verdict != Met ||
+			mustParse(t, "p90<18ms").Hold(mustParse(t, "p90<1s").Of(rec)).Verdict != Missed {
 			wrong++
 		}
 	}
@@ -217,12 +217,12 @@ func TestNeedIsEnough(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 3))
 		undecided, settled := 0, 0
 		for range 60 {
-			r := th.Hold(th.Of(phase(rng, 200, 0.01), 0))
+			r := th.Hold(th.Of(phase(rng, 200, 0.01)))
 			if r.Verdict != Inconclusive || r.Need == 0 || r.Need > 50_000 {
 				continue
 			}
 			undecided++
-			if th.Hold(th.Of(phase(rng, int(2*r.Need), 0.01), 0)).Verdict != Inconclusive {
+			if th.Hold(th.Of(phase(rng, int(2*r.Need), 0.01))).Verdict != Inconclusive {
 				settled++
 			}
 		}
@@ -285,7 +285,7 @@ func TestReasons(t *testing.T) {
 		}), Inconclusive, "the generator's lag leaves open whether it is below 250 ms"},
 	} {
 		bound := mustParse(t, "p99<250ms")
-		r := bound.Hold(bound.Of(c.rec, 0))
+		r := bound.Hold(bound.Of(c.rec))
 		if r.Verdict != c.want || !strings.Contains(r.Sentence, c.says) {
 			t.Errorf("%s: %s: %s; want %s: %s", name, r.Verdict, r.Sentence, c.want, c.says)
 		}
@@ -328,7 +328,7 @@ func TestLatenciesOfAServerThatFails(t *testing.T) {
 	} {
 		for text, want := range c.want {
 			bound := mustParse(t, text)
-			if got := bound.Hold(bound.Of(c.rec, 0)); got.Verdict != want {
+			if got := bound.Hold(bound.Of(c.rec)); got.Verdict != want {
 				t.Errorf("%s: %s is %s, want %s: %s", c.name, text, got.Verdict, want, got.Sentence)
 			}
 		}

@@ -130,14 +130,13 @@ type Figure struct {
 }
 
 // Of returns the figure that t bounds, as measured in the phase. It is unknown
-// if the phase has no request that t applies to. adds is what the generator adds to
-// service times (measure.Recording.Latency).
-func (t Threshold) Of(rec measure.Recording, adds time.Duration) Figure {
+// if the phase has no request that t applies to.
+func (t Threshold) Of(rec measure.Recording) Figure {
 	switch t.Metric {
 	case Quantile:
-		return t.latency(rec, t.P, adds)
+		return t.latency(rec, t.P)
 	case Max:
-		return t.latency(rec, 1, adds)
+		return t.latency(rec, 1)
 	case Errors:
 		return t.share(rec, measure.Failed)
 	case Limited:
@@ -149,14 +148,14 @@ func (t Threshold) Of(rec measure.Recording, adds time.Duration) Figure {
 
 // Latency returns the p-quantile of the response times of a phase, for a comparison with
 // another phase: both ends of its interval allow for correlation.
-func Latency(rec measure.Recording, p float64, adds time.Duration) Figure {
-	e, _ := rec.Latency(p, "", adds)
+func Latency(rec measure.Recording, p float64) Figure {
+	e, _ := rec.Latency(p, "")
 	return Figure{Value: e.Value.Seconds(), Low: e.Low.Seconds(), High: e.High.Seconds(), Open: e.Open, AtLeast: e.AtLeast,
 		Samples: e.Samples, Known: e.Samples > 0}
 }
 
-func (t Threshold) latency(rec measure.Recording, p float64, adds time.Duration) Figure {
-	e, lagged := rec.Latency(p, t.Label, adds)
+func (t Threshold) latency(rec measure.Recording, p float64) Figure {
+	e, lagged := rec.Latency(p, t.Label)
 	f := Figure{Value: e.Value.Seconds(), Low: e.Alone.Low.Seconds(), High: e.High.Seconds(), Open: e.Open, AtLeast: e.AtLeast,
 		Samples: e.Samples, Known: e.Samples > 0, excluded: -e.Samples, design: e.Design,
 		lagged: lagged.Alone.Low.Seconds(), prompt: math.Inf(1), alone: endOf(e.Alone.High, e.Alone.Open)}

@@ -168,7 +168,7 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 	now.sustained = d.figures[threshold.Sustained]
 	phase := func(name string) int { return slices.IndexFunc(d.phases, func(p Phase) bool { return p.Name == name }) }
 	now.latency = func(p load.Phase, q float64) threshold.Figure {
-		return threshold.Latency(d.tolerant(d.phases[phase(p.Name)].Recording), q, d.terms.Calibration.Adds)
+		return threshold.Latency(d.tolerant(d.phases[phase(p.Name)].Recording), q)
 	}
 	all := changes(base, now)
 	if len(all) == 0 {

@@ -75,7 +75,7 @@ func (d *Draft) holdPhases(t threshold.Threshold) {
 
 // figure returns the figure of a phase that the threshold bounds.
 func (d *Draft) figure(t threshold.Threshold, rec measure.Recording) threshold.Figure {
-	return t.Of(d.tolerant(rec), d.terms.Calibration.Adds)
+	return t.Of(d.tolerant(rec))
 }
 
 // judgedPhases returns the phases that thresholds are evaluated in. The blocks of a
