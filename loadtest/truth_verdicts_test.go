@@ -163,9 +163,9 @@ const (
 	leastDecidedBusy = 0.8 // with every core kept busy
 )
 
-// TestVerdictsOfSimulatedRuns holds each bound of the table against a simulated run: the
+// TestTruthOfSimulatedVerdicts holds each bound of the table against a simulated run: the
 // server's delays are real, and time is not.
-func TestVerdictsOfSimulatedRuns(t *testing.T) {
+func TestTruthOfSimulatedVerdicts(t *testing.T) {
 	var n tally
 	for _, c := range boundCases {
 		rec, of := c.simulate(t)

@@ -67,47 +67,26 @@ func clopperPearson(hits, n float64) (low, high float64) {
 
 // Stretch is the part of a phase in which some requests were due.
 type Stretch struct {
-	Count, Of int64         // those requests, and all
-	From, To  time.Duration // both 0 if it is the whole phase
+	Count    int64         // of those requests
+	From, To time.Duration // both 0 if it is the whole phase
 }
 
-// Slow returns when the accepted and failed requests, or those with the label, were due that
-// took longer than the bound.
-func (r Recording) Slow(label string, bound time.Duration) Stretch {
-	return r.stretch(label, func(of map[Class]Histogram) (slow, all int64) {
-		for _, class := range []Class{Accepted, Failed} {
-			h := of[class]
-			h.failed = nil
-			slow, all = slow+h.Above(bound), all+h.count
+// Beyond returns how many requests of the classes, with the label, took longer than the bound,
+// and when they were due. The time covers all labels, because intervals do not tell them
+// apart.
+func (r Recording) Beyond(bound time.Duration, label string, of ...Class) Stretch {
+	count := func(classes map[Class]Histogram) (n int64) {
+		for _, class := range of {
+			n += classes[class].Above(bound)
 		}
-		return slow, all
-	})
-}
-
-// Ended returns when the requests of the class, or those of it with the label, were due.
-func (r Recording) Ended(label string, class Class) Stretch {
-	return r.stretch(label, func(of map[Class]Histogram) (ended, all int64) {
-		for c, h := range of {
-			if all += h.count; c == class {
-				ended = h.count
-			}
-		}
-		return ended, all
-	})
-}
-
-// stretch returns what count says of a label, and when it was due. The time covers all labels,
-// because intervals do not tell them apart.
-func (r Recording) stretch(label string, count func(map[Class]Histogram) (some, all int64)) Stretch {
-	var s Stretch
-	s.Count, s.Of = count(r.Label(label))
-	s.From = -1
+		return n
+	}
+	s := Stretch{Count: count(r.Label(label)), From: -1}
 	for _, interval := range r.Series {
-		if some, _ := count(interval.Response); some > 0 {
-			at := r.Begins(interval)
-			s.To = at + r.Width
+		if count(interval.Response) > 0 {
+			s.To = r.Begins(interval) + r.Width
 			if s.From < 0 {
-				s.From = at
+				s.From = r.Begins(interval)
 			}
 		}
 	}

@@ -169,7 +169,7 @@ func (t Threshold) where(f Figure) string {
 	if t.Unit() == "ms" {
 		what += t.amount(t.Bound)
 	}
-	text := fmt.Sprintf(": %s of %s %s", printable.Number(s.Count), requests(s.Of), what)
+	text := fmt.Sprintf(": %s of %s %s", printable.Number(s.Count), requests(f.Samples), what)
 	if s.To > 0 {
 		text += fmt.Sprintf(", all due between %s and %s", printable.Seconds(s.From), printable.Seconds(s.To))
 	}

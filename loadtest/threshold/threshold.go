@@ -166,7 +166,7 @@ func (t Threshold) latency(rec measure.Recording, p float64) Figure {
 		served := rec.Service[measure.Accepted].Quantile(p)
 		f.prompt = endOf(served.High, served.Open)
 	}
-	f.beyond = rec.Slow(t.Label, time.Duration(t.Bound*float64(time.Second)))
+	f.beyond = rec.Beyond(time.Duration(t.Bound*float64(time.Second)), t.Label, measure.Accepted, measure.Failed)
 	return f
 }
 
@@ -181,7 +181,7 @@ func endOf(high time.Duration, open bool) float64 {
 func (t Threshold) share(rec measure.Recording, class measure.Class) Figure {
 	s := rec.Share(t.Label, class)
 	return Figure{Value: s.Value, Low: s.Alone.Low, High: s.High, Samples: s.Of, Known: s.Of > 0,
-		design: s.Design, lagged: s.Alone.Low, prompt: math.Inf(1), alone: s.Alone.High, beyond: rec.Ended(t.Label, class)}
+		design: s.Design, lagged: s.Alone.Low, prompt: math.Inf(1), alone: s.Alone.High, beyond: rec.Beyond(-1, t.Label, class)}
 }
 
 // Shown returns the figure in t.Unit.
