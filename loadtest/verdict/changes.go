@@ -16,48 +16,44 @@ var baselineQuantiles = []float64{0.5, 0.99}
 
 // change is a figure of two runs.
 type change struct {
-	phase       string
-	name        string
+	phase, name string
 	of          threshold.Threshold // has the unit and the quantile of the figure
 	now, before threshold.Figure
-	worse       threshold.Figure
 	why         string // it cannot be compared; empty if it can
 }
 
-// side is a run of a scenario in a comparison.
-type side struct {
-	load.Scenario
-	latency   func(p load.Phase, q float64) threshold.Figure
-	sustained threshold.Figure // in requests per second, if one was confirmed
+// worse returns how much worse the figure is now, as a share. More is worse of latencies,
+// less of rates.
+func (c change) worse() threshold.Figure {
+	return against(c.now, c.before, c.of.Metric == threshold.Quantile)
 }
 
-// sideOf returns what the results of a run have.
-func sideOf(s load.Scenario) side {
-	of := side{Scenario: s, latency: func(p load.Phase, quantile float64) threshold.Figure {
-		accepted, failed := p.Response.Accepted, p.Response.Failed
-		if failed != nil && failed.MaxMS > accepted.MaxMS {
-			return threshold.Figure{} // of an earlier release, whose percentiles leave out failed requests
-		}
-		for _, q := range accepted.Quantiles {
-			if q.P == quantile {
-				return threshold.Figure{Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
-			}
-		}
-		return threshold.Figure{}
-	}}
-	if f := s.Sustained; f != nil && f.Confirmed {
-		of.sustained = threshold.Figure{Value: f.RatePerSecond, Low: f.LowPerSecond, High: max(f.HighPerSecond, f.RatePerSecond), Known: true}
-	}
-	return of
-}
-
-// measured returns the phases with accepted requests.
-func (s side) measured() []load.Phase {
+// measured returns the phases of a scenario with accepted requests.
+func measured(s load.Scenario) []load.Phase {
 	return slices.DeleteFunc(slices.Clone(s.Phases), func(p load.Phase) bool { return p.Warmup || p.Response.Accepted == nil })
 }
 
-// bounds returns the sorted thresholds that a search had to meet.
-func (s side) bounds() []string {
+// latencyOf returns a quantile of the response times in the results of a run.
+func latencyOf(p load.Phase, quantile float64) threshold.Figure {
+	accepted, failed := p.Response.Accepted, p.Response.Failed
+	if failed != nil && failed.MaxMS > accepted.MaxMS {
+		return threshold.Figure{} // of an earlier release, whose percentiles leave out failed requests
+	}
+	for _, q := range accepted.Quantiles {
+		if q.P == quantile {
+			return threshold.Figure{Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
+		}
+	}
+	return threshold.Figure{}
+}
+
+// rateOfSearch returns the rate that a search confirmed.
+func rateOfSearch(s *load.Sustained) threshold.Figure {
+	return threshold.Figure{Value: s.RatePerSecond, Low: s.LowPerSecond, High: max(s.HighPerSecond, s.RatePerSecond), Known: s.Confirmed}
+}
+
+// boundsOf returns the sorted thresholds that a search had to meet.
+func boundsOf(s load.Scenario) []string {
 	var bounds []string
 	for _, held := range s.Thresholds {
 		if t, err := threshold.Parse(held.Text); err == nil && t.OfPhases() {
@@ -70,9 +66,8 @@ func (s side) bounds() []string {
 
 // changes compares a scenario with the baseline: the latencies of phases with the same plan,
 // or the rates that searches confirmed.
-func changes(base *Baseline, now side) []change {
-	s, unfit := base.scenario(now.Name)
-	before := sideOf(s)
+func changes(base *Baseline, now load.Scenario) []change {
+	before, unfit := base.scenario(now.Name)
 	switch {
 	case unfit != "":
 		return []change{{name: "figures", why: unfit}}
@@ -80,48 +75,45 @@ func changes(base *Baseline, now side) []change {
 		return []change{rateChange(base, now, before)}
 	}
 	var all []change
-	for _, p := range now.measured() {
-		earlier := before.measured()
+	earlier := measured(before)
+	for _, p := range measured(now) {
 		at := slices.IndexFunc(earlier, func(other load.Phase) bool { return other.Name == p.Name })
 		why := "it has no phase " + p.Name + " with accepted requests"
 		if at >= 0 {
-			why = planOf(p, now.Scenario).differs(planOf(earlier[at], s))
+			why = planOf(p, now).differs(planOf(earlier[at], before))
 		}
 		if why != "" {
 			all = append(all, change{phase: p.Name, name: "response times", of: threshold.Threshold{Metric: threshold.Quantile}, why: base.otherwise(why)})
 			continue
 		}
 		for _, q := range baselineQuantiles {
-			c := change{phase: p.Name, name: fmt.Sprintf("response p%g", 100*q), of: threshold.Threshold{Metric: threshold.Quantile, P: q},
-				now: now.latency(p, q), before: before.latency(earlier[at], q)}
-			c.worse = against(c.now, c.before, true)
-			all = append(all, c)
+			all = append(all, change{phase: p.Name, name: fmt.Sprintf("response p%g", 100*q), of: threshold.Threshold{Metric: threshold.Quantile, P: q},
+				now: latencyOf(p, q), before: latencyOf(earlier[at], q)})
 		}
 	}
 	return all
 }
 
 // rateChange compares the rates of two searches.
-func rateChange(base *Baseline, now, before side) change {
-	c := change{phase: "sustained", name: "sustained rate", of: threshold.Threshold{Metric: threshold.Sustained}, now: now.sustained, before: before.sustained}
+func rateChange(base *Baseline, now, before load.Scenario) change {
+	c := change{phase: "sustained", name: "sustained rate", of: threshold.Threshold{Metric: threshold.Sustained}, now: rateOfSearch(now.Sustained)}
+	if before.Sustained != nil {
+		c.before = rateOfSearch(before.Sustained)
+	}
+	phases, earlier := measured(now), measured(before)
 	switch {
-	case !now.sustained.Known:
+	case !c.now.Known:
 		c.why = "no confirmed rate to compare"
-	case !before.sustained.Known:
+	case !c.before.Known:
 		c.why = base.Name + " has no confirmed rate to compare with (use a run that has one)"
-	case !slices.Equal(now.bounds(), before.bounds()):
-		c.why = base.otherwise(fmt.Sprintf("its search had the thresholds %q, this one %q", before.bounds(), now.bounds()))
-	default:
-		c.worse = against(c.now, c.before, false)
-	}
-	phases, earlier := now.measured(), before.measured()
-	if c.why != "" || len(phases) == 0 || len(earlier) == 0 {
-		return c
-	}
-	plan, then := planOf(phases[len(phases)-1], now.Scenario), planOf(earlier[len(earlier)-1], before.Scenario)
-	plan.rate, plan.mean, plan.peak = then.rate, then.mean, then.peak // the rate itself is compared
-	if differs := plan.differs(then); differs != "" {
-		c.why = base.otherwise(differs)
+	case !slices.Equal(boundsOf(now), boundsOf(before)):
+		c.why = base.otherwise(fmt.Sprintf("its search had the thresholds %q, this one %q", boundsOf(before), boundsOf(now)))
+	case len(phases) > 0 && len(earlier) > 0:
+		plan, then := planOf(phases[len(phases)-1], now), planOf(earlier[len(earlier)-1], before)
+		plan.rate, plan.mean, plan.peak = then.rate, then.mean, then.peak // the rate itself is compared
+		if differs := plan.differs(then); differs != "" {
+			c.why = base.otherwise(differs)
+		}
 	}
 	return c
 }
@@ -164,13 +156,8 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 		d.holdCompared(t)
 		return
 	}
-	base, now := d.terms.Baselines[t.Baseline], sideOf(d.Result)
-	now.sustained = d.figures[threshold.Sustained]
-	phase := func(name string) int { return slices.IndexFunc(d.phases, func(p Phase) bool { return p.Name == name }) }
-	now.latency = func(p load.Phase, q float64) threshold.Figure {
-		return threshold.Latency(d.tolerant(d.phases[phase(p.Name)].Recording), q)
-	}
-	all := changes(base, now)
+	base := d.terms.Baselines[t.Baseline]
+	all := changes(base, d.Result)
 	if len(all) == 0 {
 		d.enter("", t.Hold(threshold.Figure{}))
 	}
@@ -180,16 +167,22 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 			continue
 		}
 		t.P = c.of.P // an open end of the interval closes with enough requests beyond the quantile
-		at, result := c.phase, t.Hold(c.worse)
-		if i := phase(c.phase); i >= 0 {
-			at, result = fmt.Sprintf("%s p%g", c.phase, 100*c.of.P), distrust(d.phases[i], result)
+		var result threshold.Result
+		if c.of.Metric == threshold.Sustained {
+			c.now = d.figures[threshold.Sustained] // which may have no upper end
+			result = t.Hold(c.worse())
+		} else {
+			p := d.phases[slices.IndexFunc(d.phases, func(p Phase) bool { return p.Name == c.phase })]
+			c.now = threshold.Latency(d.tolerant(p.Recording), c.of.P) // which allows for the lag
+			result = distrust(p, t.Hold(c.worse()))
+			c.phase = fmt.Sprintf("%s p%g", c.phase, 100*c.of.P)
 		}
 		if result.Need > 0 {
 			result.Sentence += " in both runs"
 		}
 		result.Brief = fmt.Sprintf("%s, was %s", c.of.Brief(c.now), c.of.Brief(c.before))
 		result.Sentence = fmt.Sprintf("%s in %s; %s", result.Brief, base.Name, result.Sentence)
-		d.enter(at, result)
+		d.enter(c.phase, result)
 	}
 }
 
@@ -202,7 +195,7 @@ func Difference(name string, before, after load.Results, thresholds []threshold.
 		if s.Limiter != nil {
 			continue // its requests are meant to be refused
 		}
-		all := changes(base, sideOf(s))
+		all := changes(base, s)
 		_, unfit := current.scenario(s.Name)
 		if _, unfitBefore := base.scenario(s.Name); unfit != "" && unfitBefore == "" {
 			all = []change{{name: "figures", why: unfit}}
@@ -216,7 +209,7 @@ func Difference(name string, before, after load.Results, thresholds []threshold.
 				one := diff.Threshold{Scenario: s.Name, Phase: c.phase, Text: t.Text, Outcome: load.Inconclusive, Why: c.why}
 				if c.why == "" {
 					t.P = c.of.P
-					result := t.Hold(c.worse)
+					result := t.Hold(c.worse())
 					one.Phase, one.Outcome, one.Why = c.phase+" "+c.name, load.Outcome(result.Verdict), result.Sentence
 				}
 				held = append(held, one)
@@ -237,14 +230,15 @@ func (c change) figure(scenario string) diff.Figure {
 	if c.why != "" {
 		return f
 	}
-	f.Old, f.New, f.Open = shown(c.of, c.before), shown(c.of, c.now), c.worse.Open
+	worse := c.worse()
+	f.Old, f.New, f.Open = shown(c.of, c.before), shown(c.of, c.now), worse.Open
 	switch {
-	case !c.worse.Known:
+	case !worse.Known:
 		f.Why = "a run has no such figure"
 		return f
-	case c.worse.Low > 0:
+	case worse.Low > 0:
 		f.Verdict = load.Worse
-	case c.worse.High < 0 && !c.worse.Open:
+	case worse.High < 0 && !worse.Open:
 		f.Verdict = load.Better
 	case c.of.Metric == threshold.Quantile && (c.now.Open || c.before.Open):
 		f.Why = "too few requests got a response in time for an upper bound"
@@ -252,7 +246,7 @@ func (c change) figure(scenario string) diff.Figure {
 	default:
 		f.Verdict = load.NoDifference
 	}
-	f.Worse = shown(threshold.Threshold{Metric: threshold.Worse}, c.worse)
+	f.Worse = shown(threshold.Threshold{Metric: threshold.Worse}, worse)
 	return f
 }
 

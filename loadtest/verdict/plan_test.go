@@ -128,7 +128,7 @@ func TestPlansDiffer(t *testing.T) {
 // A sustained rate is compared only with a rate that was found under the same bounds.
 func TestBoundsOfASearch(t *testing.T) {
 	s := load.Scenario{Thresholds: []load.Threshold{{Text: "p99<1s"}, {Text: "errors<1%"}, {Text: "p99<1s"}, {Text: "sustained>=1/s"}, {Text: "worse<10%"}}}
-	if got := strings.Join(sideOf(s).bounds(), " "); got != "errors<1% p99<1s" {
+	if got := strings.Join(boundsOf(s), " "); got != "errors<1% p99<1s" {
 		t.Errorf("bounds %q", got)
 	}
 }
