@@ -284,7 +284,8 @@ func TestTruthOfVerdicts(t *testing.T) {
 					c.run(t, calibrate, &n)
 				}
 			}
-			if share := n.decided(t, how); share < least && os.Getenv(requireQuiet) != "" {
+			t.Logf("the goal is %.0f %%", 100*least)
+			if share := n.decided(t, how); share < least && busy == 0 && os.Getenv(requireQuiet) != "" {
 				t.Errorf("want %.0f %% decided", 100*least)
 			}
 		})
