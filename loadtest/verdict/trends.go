@@ -107,8 +107,8 @@ func (d *Draft) Depths(pages []Page, rec measure.Recording) {
 		}
 		if len(depth.Points) > 1 && !first.AtLeast && first.Value > 0 && first.Low > 0 && first.High > 0 {
 			ratio := threshold.Figure{Known: true, Value: float64(last.Value) / float64(first.Value),
-				Low: float64(last.Low) / float64(first.High), High: float64(last.High) / float64(first.Low), Open: last.AtLeast, AtLeast: last.AtLeast}
-			if first.Open {
+				Low: float64(last.Alone.Low) / float64(first.Alone.High), High: float64(last.High) / float64(first.Low), Open: last.AtLeast, AtLeast: last.AtLeast}
+			if first.Alone.Open {
 				ratio.Low = 0
 			}
 			depth.Ratio, depth.Open = ratio.Value, ratio.AtLeast
