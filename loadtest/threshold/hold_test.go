@@ -102,10 +102,10 @@ func TestVerdictsHoldThroughoutTheInterval(t *testing.T) {
 		}
 		got := th.Hold(f).Verdict
 		if got == Met && !all || got == Missed && !none && f.Low < f.High {
-			t.Fatalf("%s of %+v: %s", th, f, got)
+			t.Fatalf("%s of %+v: %s", th.Text, f, got)
 		}
 		if got == Inconclusive && (all || none) {
-			t.Fatalf("%s of %+v: %s, but all of the interval is on one side", th, f, got)
+			t.Fatalf("%s of %+v: %s, but all of the interval is on one side", th.Text, f, got)
 		}
 	})
 }

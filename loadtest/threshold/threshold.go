@@ -92,9 +92,6 @@ type Threshold struct {
 	Baseline string  // Worse: the file to compare with; empty means the run's own, or the other target
 }
 
-// String returns the text that was parsed.
-func (t Threshold) String() string { return t.Text }
-
 // For reports whether the threshold applies to the scenario.
 func (t Threshold) For(scenario string) bool { return t.Scenario == "" || t.Scenario == scenario }
 
