@@ -84,14 +84,15 @@ func (r Recording) Latency(p float64, label string) (e, lagged Estimate) {
 // though not by the lag of the same request. If all lags but a few are at most x, then all
 // service times but as many are too long by at most x, whatever one has to do with the
 // other. Each x gives such a bound; the largest counts. Requests that are not late count as
-// sent in time. If the generator adds more to a service time than its lag, x is that much
-// larger.
+// sent in time.
 func (r Recording) least(p float64, label string, above int64) time.Duration {
 	from, times := r.Service[Accepted], time.Duration(1)
 	if label != "" { // service times are not kept by label
 		from, times = r.Label(label)[Accepted], 2
 	}
-	from = from.covered(from.value(p))
+	if from = from.covered(from.value(p)); from.count == 0 {
+		return 0
+	}
 	var took []time.Duration
 	var upTo []int64 // samples
 	var all int64
