@@ -105,7 +105,7 @@ func (r *Result) undecided() {
 	case f.AtLeast && t.meets(f.Value):
 		r.Sentence += fmt.Sprintf("; too few requests were accepted to tell whether it is %s (a longer --timeout may show it)", bound)
 		return
-	case sampled && (!t.meets(f.lagged) || t.meets(f.prompt)):
+	case sampled && (f.late || !t.meets(f.lagged)):
 		r.Late = true
 		r.Sentence += fmt.Sprintf("; requests went out late, so the generator's lag leaves open whether it is %s (use an idle machine or a lower rate)", bound)
 		return

@@ -122,7 +122,7 @@ type Figure struct {
 	beyond   measure.Stretch // requests beyond the bound
 	design   float64         // samples per independent sample
 	lagged   float64         // Low if the lag is the target's
-	prompt   float64         // High if the lag is the generator's; +Inf if there is none, and without a lag
+	late     bool            // most requests beyond the bound were sent late, and served in time
 	alone    float64         // High if requests are independent; +Inf if there is none
 }
 
@@ -155,15 +155,15 @@ func (t Threshold) latency(rec measure.Recording, p float64) Figure {
 	e, lagged := rec.Latency(p, t.Label)
 	f := Figure{Value: e.Value.Seconds(), Low: e.Alone.Low.Seconds(), High: e.High.Seconds(), Open: e.Open, AtLeast: e.AtLeast,
 		Samples: e.Samples, Known: e.Samples > 0, excluded: -e.Samples, design: e.Design,
-		lagged: lagged.Alone.Low.Seconds(), prompt: math.Inf(1), alone: endOf(e.Alone.High, e.Alone.Open)}
+		lagged: lagged.Alone.Low.Seconds(), alone: endOf(e.Alone.High, e.Alone.Open)}
 	for _, h := range rec.Label(t.Label) {
 		f.excluded += h.Count()
 	}
-	if late, _ := rec.SentLate(); late {
-		served := rec.Service[measure.Accepted].Quantile(p)
-		f.prompt = endOf(served.High, served.Open)
+	bound := time.Duration(t.Bound * float64(time.Second))
+	f.beyond = rec.Beyond(bound, t.Label, measure.Accepted, measure.Failed)
+	if late, _ := rec.SentLate(); late && t.Label == "" {
+		f.late = 2*rec.Service[measure.Accepted].Above(bound) < f.beyond.Count
 	}
-	f.beyond = rec.Beyond(time.Duration(t.Bound*float64(time.Second)), t.Label, measure.Accepted, measure.Failed)
 	return f
 }
 
@@ -178,7 +178,7 @@ func endOf(high time.Duration, open bool) float64 {
 func (t Threshold) share(rec measure.Recording, class measure.Class) Figure {
 	s := rec.Share(t.Label, class)
 	return Figure{Value: s.Value, Low: s.Alone.Low, High: s.High, Samples: s.Of, Known: s.Of > 0,
-		design: s.Design, lagged: s.Alone.Low, prompt: math.Inf(1), alone: s.Alone.High, beyond: rec.Beyond(-1, t.Label, class)}
+		design: s.Design, lagged: s.Alone.Low, alone: s.Alone.High, beyond: rec.Beyond(-1, t.Label, class)}
 }
 
 // Shown returns the figure in t.Unit.
