@@ -40,7 +40,7 @@ type Config struct {
 	Thresholds []threshold.Threshold // override the scenarios' own for the same figures
 	// Baselines are keyed by the file that a threshold names. The empty name is
 	// the default baseline.
-	Baselines map[string]*threshold.Baseline
+	Baselines map[string]*verdict.Baseline
 
 	// Consent lists the hosts that may be loaded besides this machine.
 	Consent []string
@@ -168,7 +168,7 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 		o.add(part)
 	}
 	o.Results.Comparison = &load.Comparison{A: describe(a.config.Target), B: describe(against), Pairs: pairs,
-		Level: compare.Level, BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order.String(), Figures: verdict.Effects(figures)}
+		Level: compare.Level, BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order.String(), Figures: figures}
 	a.finish(ctx, &o)
 	verdict.ConcludeComparison(&o.Results)
 	config.interrupted(ctx, o)

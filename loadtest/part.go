@@ -128,7 +128,7 @@ func readPart(text []byte) (p Part, err error) {
 // Merge joins the parts of a run and judges the whole as one process would. If
 // the parts are not one complete run, the results are inconclusive and name the
 // shard that is missing, duplicated or foreign. There must be at least one part.
-func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline) Outcome {
+func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]*verdict.Baseline) Outcome {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b Part) int { return a.Results.Run.Shard.Index - b.Results.Run.Shard.Index })
 	first := parts[0].Results
@@ -142,7 +142,6 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 		o.Results.Run.Interrupted = o.Results.Run.Interrupted || p.Results.Run.Interrupted
 		if c := p.Results.Calibration; c != nil {
 			shares[i].Ceiling = c.CeilingPerSecond
-			terms.Calibration.Adds = max(terms.Calibration.Adds, time.Duration(c.ServiceP99MS*float64(time.Millisecond)))
 		}
 	}
 	if err := whole(parts); err != nil {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // The test: if A and B are the same, each pair's difference had its sign from
@@ -126,10 +128,10 @@ func (f Figure) test(seed uint64) test {
 // describe fills in everything but the intervals and the verdict.
 func (t test) describe(r *Result) {
 	r.A, r.B = median(t.a), median(t.b)
-	r.Difference.Value = mean(t.differences)
+	r.Difference.Value = stat.Mean(t.differences, nil)
 	r.P = t.byDifference.chance()
 	if t.ratios != nil {
-		r.Ratio = &Effect{Value: math.Exp(mean(t.ratios))}
+		r.Ratio = &Effect{Value: math.Exp(stat.Mean(t.ratios, nil))}
 		r.P = t.byRatio.chance()
 	}
 }
@@ -148,14 +150,6 @@ func (t test) intervals(r *Result, level float64) {
 // but rounding may exclude it if all pairs differ by the same amount.
 func (e *Effect) bound(low, high float64) {
 	e.Low, e.High = min(low, e.Value), max(high, e.Value)
-}
-
-func mean(values []float64) float64 {
-	var sum float64
-	for _, v := range values {
-		sum += v / float64(len(values))
-	}
-	return sum
 }
 
 func median(values []float64) float64 {

@@ -27,7 +27,6 @@ const (
 
 // Estimate is a quantile with its interval.
 type Estimate struct {
-	P          float64       // the quantile: 0.99 is p99
 	Samples    int64         // 0: there is no value
 	Value      time.Duration // of the sample
 	Low, High  time.Duration // the interval of the server's true quantile, at Confidence
@@ -37,6 +36,12 @@ type Estimate struct {
 	Design     float64       // design effect: samples per independent sample; 1 or more
 	Flagged    bool          // do not trust Value alone
 	Why        string        // reason for the flag
+
+	Alone struct { // the interval if the requests did not depend on each other
+		Low, High time.Duration
+		Open      bool
+	}
+	above, aboveAlone int64 // samples above Low and Alone.Low
 }
 
 // Quantile estimates the p-quantile, 0 ≤ p ≤ 1.
@@ -50,23 +55,27 @@ type Estimate struct {
 func (h Histogram) Quantile(p float64) Estimate {
 	own := h.value(p)
 	all := h.covered(own)
-	e := Estimate{P: p, Samples: all.count, Confidence: Confidence, Design: 1, AtLeast: float64(h.count) < p*float64(all.count)}
+	e := Estimate{Samples: all.count, Confidence: Confidence, Design: 1, AtLeast: float64(h.count) < p*float64(all.count)}
 	if e.Samples == 0 {
 		e.Flagged, e.Why = true, "no samples"
 		return e
 	}
 	e.Value = max(own, all.value(p))
 	e.Design = all.intervals.effectAt(int64(e.Value), e.Samples)
-
-	e.Low = all.lower(p)
+	e.Low, e.above = all.lower(p)
 	e.High, e.Open = h.upper(p, all)
 	e.High = max(e.High, e.Value) // which may be the maximum of a failed request in the same bucket
 	e.flag()
+	all.intervals = nil
+	e.Alone.Low, e.aboveAlone = all.lower(p)
+	e.Alone.High, e.Alone.Open = h.upper(p, all)
+	e.Alone.High = max(e.Alone.High, e.Value)
 	return e
 }
 
-// lower returns the lower end of the interval of the p-quantile.
-func (h Histogram) lower(p float64) time.Duration {
+// lower returns the lower end of the interval of the p-quantile, and how many samples lie
+// above it.
+func (h Histogram) lower(p float64) (low time.Duration, above int64) {
 	rank, _ := ranks(h.count, p, 1)
 	for rank > 0 {
 		low, _ := h.rank(rank)
@@ -74,9 +83,9 @@ func (h Histogram) lower(p float64) time.Duration {
 			rank = max(bound, rank/2)
 			continue
 		}
-		return low
+		return low, h.count - rank
 	}
-	return 0
+	return 0, h.count
 }
 
 // upper returns the upper end of the interval of the p-quantile of all, which are h and

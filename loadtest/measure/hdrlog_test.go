@@ -213,7 +213,7 @@ func FuzzRead(f *testing.F) {
 		for _, c := range classes {
 			rec.Response[c].Quantile(0.99)
 		}
-		rec.Share(Failed)
+		rec.Share("", Failed)
 		rec.Drifts()
 		rec.Late()
 		_, _ = Merge(rec, rec)

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"outreach.example/conformance/internal/printable"
@@ -58,44 +59,63 @@ func (r Recording) WithoutLag() Recording {
 // Latency estimates the p-quantile of the response times of the accepted requests, or of
 // those with the label.
 //
-// If requests went out late, the latency that users would have seen lies between the
-// service time and the response time: the lower end of the estimate allows for that. adds
-// is what the generator adds to a service time. A generator that sends late also reads
-// late, so it adds at least the lag.
-func (r Recording) Latency(p float64, label string, adds time.Duration) Estimate {
-	e := r.Label(label)[Accepted].Quantile(p)
-	if late, _ := r.SentLate(); late && e.Samples > 0 {
-		e.Low = min(e.Low, r.least(p, label, adds))
+// The latency that users would have seen lies between the service time and the response
+// time. So the lower ends of the estimate are without the generator's lag, and those of
+// lagged are with it.
+func (r Recording) Latency(p float64, label string) (e, lagged Estimate) {
+	h := r.Label(label)[Accepted]
+	e = h.Quantile(p)
+	if p == 1 {
+		e.Value, e.Open, e.above, e.aboveAlone = h.Max(), e.AtLeast, 0, 0
+		e.Low, e.High, e.Alone.Low, e.Alone.High, e.Alone.Open = e.Value, e.Value, e.Value, e.Value, e.Open
 	}
-	return e
+	lagged = e
+	if r.Lag.Count() > 0 && e.Samples > 0 {
+		e.Low = min(e.Low, r.least(p, label, e.above))
+		e.Alone.Low = min(e.Alone.Low, r.least(p, label, e.aboveAlone))
+	}
+	return e, lagged
 }
 
-// Slowest returns the longest response time of the accepted requests, or of those with
-// the label, and the least that it may have been without the lag.
-func (r Recording) Slowest(label string, adds time.Duration) (longest, least time.Duration) {
-	longest = r.Label(label)[Accepted].Max()
-	least = longest
-	sent := r.Service[Accepted].Max()
-	if label != "" {
-		sent = longest - r.Lag.Max()
-	}
-	if late, _ := r.SentLate(); late {
-		least = max(0, min(longest, sent-max(adds, r.Lag.Max())))
-	}
-	return longest, least
-}
-
-// least bounds the p-quantile of the latency from below. Whatever two quantities are, if
-// one exceeds x only in a share e of the cases, then the p-quantile of their difference
-// is at least the (p-e)-quantile of the other less x.
-func (r Recording) least(p float64, label string, adds time.Duration) time.Duration {
-	e := min((1-p)/10, 0.001)
-	lag := r.Lag.Value(1 - e)
-	from := r.Service[Accepted]
-	added := max(adds, lag)
+// least returns the p-quantile's least response time without the generator's lag, if so many
+// requests took longer.
+//
+// A generator that sends late also reads late. So a service time is too long by a lag, too,
+// though not by the lag of the same request. If all lags but a few are at most x, then all
+// service times but as many are too long by at most x, whatever one has to do with the
+// other. Each x gives such a bound; the largest counts. Requests that are not late count as
+// sent in time.
+func (r Recording) least(p float64, label string, above int64) time.Duration {
+	from, times := r.Service[Accepted], time.Duration(1)
 	if label != "" { // service times are not kept by label
-		from = r.Label(label)[Accepted]
-		added += lag
+		from, times = r.Label(label)[Accepted], 2
 	}
-	return max(0, from.Quantile(p-e).Low-added)
+	if from = from.covered(from.value(p)); from.count == 0 {
+		return 0
+	}
+	var took []time.Duration
+	var upTo []int64 // samples
+	var all int64
+	for value, count := range from.buckets.ForEachBucket {
+		all += count
+		took, upTo = append(took, max(time.Duration(value), from.min)), append(upTo, all)
+	}
+	least, few, limit := time.Duration(0), r.Late(), r.LagLimit()
+	bound := func(x time.Duration) {
+		switch rank := all - above - few; {
+		case rank > 0 && rank == all:
+			least = max(least, from.max-times*x) // which is exact
+		case rank > 0:
+			at, _ := slices.BinarySearch(upTo, rank)
+			least = max(least, took[at]-times*x)
+		}
+	}
+	bound(0)
+	for lag, count := range r.Lag.buckets.ForEachBucket {
+		if x := time.Duration(lag); x > limit {
+			few -= count
+			bound(x)
+		}
+	}
+	return least
 }

@@ -263,7 +263,7 @@ func TestLabelCoversItsPageSizes(t *testing.T) {
 	if got := rec.Label("list")[Accepted].Max(); got != 3*time.Millisecond {
 		t.Errorf("the longest of list took %s, want 3ms", got)
 	}
-	if share := rec.LabelShare("list", Failed); share.Of != 3 {
+	if share := rec.Share("list", Failed); share.Of != 3 {
 		t.Errorf("a share of %d requests, want 3", share.Of)
 	}
 }

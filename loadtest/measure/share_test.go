@@ -21,11 +21,11 @@ func TestShareBounds(t *testing.T) {
 		{50, 100, 10, 0.1871, 0.8129}, // ten of them are worth one
 		{500_000_000, 1_000_000_000, 1, 0.499969, 0.500031},
 	} {
-		s := shareOf(c.count, c.of, c.design)
+		s := shareOf(block{hits: c.count, n: c.of}, c.design)
 		near(t, "low", s.Low, c.low, 0.0001*max(c.low, 0.01))
 		near(t, "high", s.High, c.high, 0.0002*max(c.high, 0.01))
 	}
-	if s := shareOf(0, 0, 1); s.Of != 0 || s.Low != 0 || s.High != 1 {
+	if s := shareOf(block{}, 1); s.Of != 0 || s.Low != 0 || s.High != 1 {
 		t.Errorf("the share of nothing is %+v, want anything from 0 to 1", s)
 	}
 }
@@ -44,16 +44,16 @@ func TestShareOfClasses(t *testing.T) {
 		samples[i].Label = "first"
 	}
 	rec := record(Plan{}, samples)
-	if s := rec.LabelShare("first", Limited); s.Count != 5 || s.Of != 50 {
+	if s := rec.Share("first", Limited); s.Count != 5 || s.Of != 50 {
 		t.Errorf("limited of the first: %+v", s)
 	}
-	if s := rec.LabelShare("none", Limited); s.Of != 0 {
+	if s := rec.Share("none", Limited); s.Of != 0 {
 		t.Errorf("limited of nothing: %+v", s)
 	}
-	if s := rec.Share(Limited); s.Count != 100 || s.Value != 0.1 || s.Design != 1 {
+	if s := rec.Share("", Limited); s.Count != 100 || s.Value != 0.1 || s.Design != 1 {
 		t.Errorf("limited: %+v", s)
 	}
-	if s := rec.Share(Limited, Failed); s.Count != 110 || s.Of != 1000 {
+	if s := rec.Share("", Limited, Failed); s.Count != 110 || s.Of != 1000 {
 		t.Errorf("limited and failed: %+v", s)
 	}
 }
@@ -71,11 +71,11 @@ func TestBurstsOfErrorsWidenTheInterval(t *testing.T) {
 				samples[i].Status = 500
 			}
 		}
-		s := record(Plan{}, samples).Share(Failed)
+		s := record(Plan{}, samples).Share("", Failed)
 		if s.Low <= 0.1 && 0.1 <= s.High {
 			held++
 		}
-		if n := shareOf(s.Count, s.Of, 1); n.Low <= 0.1 && 0.1 <= n.High {
+		if s.Alone.Low <= 0.1 && 0.1 <= s.Alone.High {
 			naive++
 		}
 	}

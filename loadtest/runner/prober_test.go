@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/selftest/faults"
 )
@@ -85,6 +86,9 @@ func TestAnHonestHourIsNotWaitedFor(t *testing.T) {
 			}) {
 				t.Errorf("notes %q, want one with %q", o.Notes, what)
 			}
+		}
+		if got := (load.Results{Scenarios: []load.Scenario{o.Scenario}}).Coverage(); got != "1 of 1 scenarios, 2 checks left out (refused writes, recovery)" {
+			t.Errorf("the last line says %q", got)
 		}
 	})(t)
 }

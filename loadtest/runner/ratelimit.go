@@ -104,6 +104,7 @@ func (r *runner) rateLimit() error {
 	}
 	if result.Total.Refused == 0 {
 		r.draft.Void("no request got 429 within the budget: responses with 429 could not be checked")
+		r.draft.Result.Unchecked = []string{refusedWritesCheck, recoveryCheck}
 		return nil
 	}
 	p.noteOthers(result)
@@ -124,6 +125,12 @@ func (p *prober) noteOthers(result infer.Result) {
 		}
 	}
 }
+
+// What the last line of a run names if it was left unchecked.
+const (
+	refusedWritesCheck = "refused writes"
+	recoveryCheck      = "recovery"
+)
 
 // mostToDrain limits the requests that drive a key over its limit again.
 const mostToDrain = 2_000
@@ -150,12 +157,12 @@ func (p *prober) drain() (refusal http.Header, ok bool) {
 // have no effect.
 func (p *prober) halfDone() error {
 	if p.r.env.Profile.Writes == profile.WritesNone {
-		p.r.draft.Note("refused writes were not checked: writes: none in the profile")
+		p.r.draft.Unchecked(refusedWritesCheck, "refused writes were not checked: writes: none in the profile")
 		return nil
 	}
 	for _, id := range []string{spec.CreatePlacementTest, spec.ListPlacementTests, spec.DeletePlacementTest} {
 		if !p.r.env.Profile.Implements(id) {
-			p.r.draft.Note("refused writes were not checked: the target profile or --operation excludes %s", id)
+			p.r.draft.Unchecked(refusedWritesCheck, "refused writes were not checked: the target profile or --operation excludes %s", id)
 			return nil
 		}
 	}
@@ -166,10 +173,11 @@ func (p *prober) halfDone() error {
 		name := owned.Name(fmt.Sprintf("conformance-load-refused-%d-", attempt), p.r.env.Run)
 		refusal, refused := p.drain()
 		if !refused {
+			p.r.draft.Unchecked(refusedWritesCheck, "refused writes were not checked: the limit was not reached again")
 			return nil
 		}
 		if why := p.obstacle(refusal, 0, 0); why != "" {
-			p.r.draft.Note("refused writes were not checked: %s", why)
+			p.r.draft.Unchecked(refusedWritesCheck, "refused writes were not checked: %s", why)
 			return nil
 		}
 		// The cleanup after the run deletes what comes of it.
@@ -195,7 +203,7 @@ func (p *prober) halfDone() error {
 			return nil
 		}
 	}
-	p.r.draft.Note("refused writes were not checked: no write beyond the limit was refused")
+	p.r.draft.Unchecked(refusedWritesCheck, "refused writes were not checked: no write beyond the limit was refused")
 	return nil
 }
 
@@ -224,14 +232,14 @@ func (p *prober) tests(name string) ([]string, error) {
 // resumes drives the key over its limit again and waits until it is served.
 func (p *prober) resumes() error {
 	if _, refused := p.drain(); !refused {
-		p.r.draft.Note("recovery was not checked: the limit was not reached again")
+		p.r.draft.Unchecked(recoveryCheck, "recovery was not checked: the limit was not reached again")
 		return nil
 	}
 	op := p.requests[infer.Main].asked.Operation
 	ex, err := p.patiently(op, "", url.Values{"limit": {"1"}})
 	var unawaited tooLong
 	if errors.As(err, &unawaited) {
-		p.r.draft.Note("recovery was not checked: %s", unawaited)
+		p.r.draft.Unchecked(recoveryCheck, "recovery was not checked: %s", unawaited)
 		return nil
 	}
 	pair := spec.Pair{Requirement: "RATE-RESUMES", Operation: op.ID}

@@ -75,7 +75,7 @@ func Run(ctx context.Context, env *Env, s scenario.Scenario) verdict.Outcome {
 // Compare loads two targets in turns, one block each, in the given order, with
 // the scenario's requests at its rate, and compares their figures. Each outcome
 // holds the blocks of its target.
-func Compare(ctx context.Context, a, b *Env, s scenario.Scenario, order compare.Order) (outcomes [2]verdict.Outcome, figures []compare.Result) {
+func Compare(ctx context.Context, a, b *Env, s scenario.Scenario, order compare.Order) (outcomes [2]verdict.Outcome, figures []load.ComparedFigure) {
 	sides := map[compare.Side]*runner{}
 	for side, env := range map[compare.Side]*Env{compare.A: a, compare.B: b} {
 		r := newRunner(ctx, env, s)

@@ -1,6 +1,11 @@
 package threshold
 
-import "math"
+import (
+	"fmt"
+	"math"
+
+	"outreach.example/conformance/internal/printable"
+)
 
 // Verdict is the result of comparing a figure with its bound.
 type Verdict string
@@ -17,21 +22,37 @@ type Result struct {
 	Threshold  Threshold
 	Figure     Figure
 	Verdict    Verdict
+	Late       bool   // the generator's lag prevents a decision
 	PointMeets bool   // whether the value alone, without its interval, meets the bound
 	Need       int64  // about how many requests would decide it; 0: decided or unknown
 	Sentence   string // the reason in words, without the threshold
+	Brief      string // the figure without its interval; empty if it is unknown
+}
+
+// Unknown returns the result without a figure, for the reason.
+func (t Threshold) Unknown(why string) Result {
+	return Result{Threshold: t, Verdict: Inconclusive, Sentence: why}
 }
 
 // Hold compares the figure with the bound.
 func (t Threshold) Hold(f Figure) Result {
-	r := Result{Threshold: t, Figure: f, Verdict: Inconclusive}
-	if f.Known {
-		r.Verdict, r.PointMeets = t.verdict(f), !f.AtLeast && t.meets(f.Value)
-		if r.Verdict == Inconclusive {
-			r.Need = t.need(f)
-		}
+	if !f.Known {
+		return t.Unknown(t.unknown(f))
 	}
-	r.Sentence = r.sentence()
+	r := Result{Threshold: t, Figure: f, Brief: t.Brief(f)}
+	r.Verdict, r.PointMeets = t.verdict(f), !f.AtLeast && t.meets(f.Value)
+	r.Sentence = fmt.Sprintf("%s is %s", t.name(), t.figure(f))
+	switch r.Verdict {
+	case Met:
+		r.Sentence += ", " + t.bound()
+	case Missed:
+		r.Sentence += ", not " + t.bound() + t.where(f)
+	default:
+		r.undecided()
+	}
+	if f.excluded > 0 {
+		r.Sentence += fmt.Sprintf("; excludes %s that got 429 or failed sooner", requests(f.excluded))
+	}
 	return r
 }
 
@@ -75,6 +96,38 @@ func (t Threshold) meets(v float64) bool {
 	}
 }
 
+// undecided adds the reason why the result is inconclusive, and what would decide it.
+func (r *Result) undecided() {
+	t, f := r.Threshold, r.Figure
+	sampled := f.design > 0 // otherwise it is not a figure of one phase
+	bound := t.bound()
+	switch {
+	case f.AtLeast && t.meets(f.Value):
+		r.Sentence += fmt.Sprintf("; too few requests were accepted to tell whether it is %s (a longer --timeout may show it)", bound)
+		return
+	case sampled && (f.late || !t.meets(f.lagged)):
+		r.Late = true
+		r.Sentence += fmt.Sprintf("; requests went out late, so the generator's lag leaves open whether it is %s (use an idle machine or a lower rate)", bound)
+		return
+	case f.Samples == 0:
+		r.Sentence += "; the interval does not show whether it is " + bound
+		return
+	}
+	r.Need = t.need(f)
+	switch {
+	case sampled && t.meets(f.alone):
+		r.Sentence += fmt.Sprintf("; not enough data to tell whether it is %s: responses are correlated, so %s count as about %s",
+			bound, requests(f.Samples), count(int64(float64(f.Samples)/f.design)))
+		if r.Need > 0 {
+			r.Sentence += fmt.Sprintf("; run %s times longer", printable.Figure(math.Ceil(float64(r.Need)/float64(f.Samples))))
+		}
+	case r.Need > 0:
+		r.Sentence += fmt.Sprintf("; not enough data to tell from chance whether it is %s: %s, about %s needed", bound, requests(f.Samples), count(r.Need))
+	default:
+		r.Sentence += fmt.Sprintf("; not enough data to tell from chance whether it is %s: %s", bound, requests(f.Samples))
+	}
+}
+
 // need estimates how many requests would decide the bound if the figure stayed
 // the same. Intervals narrow with the square root of the sample size; that of a change
 // narrows so only if both runs, or both targets, get as many requests. A sample
@@ -82,7 +135,7 @@ func (t Threshold) meets(v float64) bool {
 func (t Threshold) need(f Figure) int64 {
 	n := float64(f.Samples)
 	distance := math.Abs(f.Value - t.Bound)
-	if n == 0 || distance == 0 || f.Late || f.AtLeast {
+	if distance == 0 {
 		return 0
 	}
 	// clean returns the sample size that separates this share of hits from 100 %.
@@ -92,7 +145,7 @@ func (t Threshold) need(f Figure) int64 {
 	switch {
 	case f.Open: // the minimum for the quantile to have an upper bound
 		factor = clean(t.P)
-	case f.Value == 0 && (t.Metric == Errors || t.Metric == Limited):
+	case f.Value == 0 && kinds[t.Metric].form == aShare:
 		factor = clean(1 - t.Bound)
 	case t.meets(f.Value):
 		factor = math.Pow((f.High-f.Value)/distance, 2)
@@ -104,4 +157,76 @@ func (t Threshold) need(f Figure) int64 {
 		return 0
 	}
 	return int64(math.Ceil(n * max(factor, least)))
+}
+
+// where says how many requests were beyond the bound, and when they were due.
+func (t Threshold) where(f Figure) string {
+	s := f.beyond
+	if s.Count == 0 {
+		return ""
+	}
+	what := kinds[t.Metric].beyond
+	if t.Unit() == "ms" {
+		what += t.amount(t.Bound)
+	}
+	text := fmt.Sprintf(": %s of %s %s", printable.Number(s.Count), requests(f.Samples), what)
+	if s.To > 0 {
+		text += fmt.Sprintf(", all due between %s and %s", printable.Seconds(s.From), printable.Seconds(s.To))
+	}
+	return text
+}
+
+func (t Threshold) unknown(f Figure) string {
+	switch {
+	case f.excluded > 0:
+		return fmt.Sprintf("none of %s was accepted", requests(f.excluded))
+	case t.OfPhases() && t.Label != "":
+		return fmt.Sprintf("no request has the label %q", t.Label)
+	case t.OfPhases():
+		return "no request was sent"
+	default:
+		return t.name() + " was not measured"
+	}
+}
+
+// Brief formats the figure without its interval.
+func (t Threshold) Brief(f Figure) string {
+	switch {
+	case !f.Known:
+		return "unknown"
+	case f.AtLeast:
+		return "at least " + t.amount(f.Value)
+	default:
+		return t.amount(f.Value)
+	}
+}
+
+// figure formats the value with its interval, in the display unit.
+func (t Threshold) figure(f Figure) string {
+	text := t.Brief(f)
+	f = t.Shown(f)
+	switch {
+	case f.Open:
+		return fmt.Sprintf("%s (%s or more)", text, printable.Figure(f.Low))
+	case f.Low != f.High:
+		return fmt.Sprintf("%s (%s to %s)", text, printable.Figure(f.Low), printable.Figure(f.High))
+	default:
+		return text
+	}
+}
+
+// count formats a number of requests with two significant digits, rounded up.
+func count(n int64) string {
+	unit := int64(1)
+	for n/unit >= 100 {
+		unit *= 10
+	}
+	return printable.Number((n + unit - 1) / unit * unit)
+}
+
+func requests(n int64) string {
+	if n == 1 {
+		return "1 request"
+	}
+	return printable.Number(n) + " requests"
 }

@@ -1,9 +1,10 @@
 // Package threshold parses the bounds that gate a load run, such as
 // p99<250ms@500/s or errors<0.1%, and compares measured figures with them.
 //
-// A measured figure is an interval. A bound is met if the whole interval is on
-// its right side, and missed if the whole interval is on its wrong side.
-// Otherwise the result is inconclusive. A sample that is too small, an empty
+// A threshold speaks of the run. A figure is an interval: its lower end allows for
+// independent chance and the generator's lag, its upper end also for correlation. A bound is
+// met if the whole interval is on its right side, and missed if the whole interval is on its
+// wrong side. Otherwise the result is inconclusive. A sample that is too small, an empty
 // sample or a missing figure never passes.
 //
 // The package is pure: it reads no file and has no clock. Within this module it
@@ -11,8 +12,11 @@
 package threshold
 
 import (
+	"math"
+	"strconv"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/measure"
 )
 
@@ -31,6 +35,34 @@ const (
 	Worse     Metric = "worse"     // worse<5%: how much worse the figures are than those of an earlier run or another target
 )
 
+// kind describes a metric.
+type kind struct {
+	words    string  // what it is
+	unit     string  // in which figures are shown
+	by       float64 // from the unit of a bound to that
+	form     string  // of a bound
+	most     float64 // the largest bound
+	example  string
+	ofPhases bool
+	beyond   string // what requests beyond the bound did
+}
+
+const (
+	aTime  = "a time above 0 and up to 10m0s with a unit, such as 250ms"
+	aShare = "a share from 0% to below 100%, such as 0.1%"
+	aRate  = "a rate above 0 and up to 1,000,000 requests per second, such as 800/s"
+)
+
+var kinds = map[Metric]kind{
+	Quantile:  {"", "ms", 1000, aTime, 0, "p99<250ms", true, "took over "},
+	Max:       {"the maximum response time", "ms", 1000, aTime, 0, "max<2s", true, "took over "},
+	Errors:    {"the share of failed requests", "%", 100, aShare, 1, "errors<0.1%", true, "failed"},
+	Limited:   {"the share of limited requests", "%", 100, aShare, 1, "limited<1%", true, "got 429"},
+	Sustained: {"the highest rate that meets the thresholds", "/s", 1, aRate, maxRate, "sustained>=800/s", false, ""},
+	Depth:     {"the latency of the deepest page relative to the first", "x", 1, "a ratio above 0, such as 2x", maxRatio, "depth<2x", false, ""},
+	Worse:     {"the change", "%", 100, "a change in percent, such as 10%", maxRatio, "worse<10% vs baseline.json", false, ""},
+}
+
 // Op is a comparison operator.
 type Op string
 
@@ -42,6 +74,9 @@ const (
 	AtLeast Op = ">="
 	Equal   Op = "="
 )
+
+// inWords holds the operators.
+var inWords = map[Op]string{Less: "below", AtMost: "at most", More: "above", AtLeast: "at least", Equal: "equal to"}
 
 // Threshold is one bound. Parse returns it.
 type Threshold struct {
@@ -57,9 +92,6 @@ type Threshold struct {
 	Baseline string  // Worse: the file to compare with; empty means the run's own, or the other target
 }
 
-// String returns the text that was parsed.
-func (t Threshold) String() string { return t.Text }
-
 // For reports whether the threshold applies to the scenario.
 func (t Threshold) For(scenario string) bool { return t.Scenario == "" || t.Scenario == scenario }
 
@@ -72,57 +104,36 @@ func (t Threshold) Replaces(other Threshold) bool {
 
 // OfPhases reports whether the figure belongs to each phase. Other figures
 // belong to a whole scenario.
-func (t Threshold) OfPhases() bool {
-	switch t.Metric {
-	case Quantile, Max, Errors, Limited:
-		return true
-	default:
-		return false
-	}
-}
+func (t Threshold) OfPhases() bool { return kinds[t.Metric].ofPhases }
 
 // Unit returns the unit in which Shown and messages give the figure.
-func (t Threshold) Unit() string { return t.scale().unit }
-
-// scale is the display unit and the factor to it.
-type scale struct {
-	unit string
-	by   float64
-}
-
-func (t Threshold) scale() scale {
-	switch t.Metric {
-	case Quantile, Max:
-		return scale{"ms", 1000}
-	case Errors, Limited, Worse:
-		return scale{"%", 100}
-	case Sustained:
-		return scale{"/s", 1}
-	default:
-		return scale{"x", 1}
-	}
-}
+func (t Threshold) Unit() string { return kinds[t.Metric].unit }
 
 // Figure is a measured value with its interval, in the unit of a threshold's
 // Bound. The zero value means "not measured".
 type Figure struct {
 	Value, Low, High float64
-	Open             bool    // no upper bound: High is only the highest value seen
-	AtLeast          bool    // so many requests failed that Value is a lower bound
-	Samples          int64   // requests behind it; 0: not derived from samples
-	Design           float64 // design effect: samples per independent sample; 0 means 1
-	Besides          int64   // requests that were limited, or failed faster than Value, and are excluded
-	Late             bool    // requests went out late, for which Low allows
-	Known            bool    // whether it was measured
+	Open             bool  // no upper bound: High is only the highest value seen
+	AtLeast          bool  // so many requests failed that Value is a lower bound
+	Samples          int64 // requests behind it; 0: not derived from samples
+	Known            bool  // whether it was measured
+
+	excluded int64           // requests that got 429 or failed sooner than Value
+	beyond   measure.Stretch // requests beyond the bound
+	design   float64         // samples per independent sample
+	lagged   float64         // Low if the lag is the target's
+	late     bool            // most requests beyond the bound were sent late, and served in time
+	alone    float64         // High if requests are independent; +Inf if there is none
 }
 
 // Of returns the figure that t bounds, as measured in the phase. It is unknown
-// if the phase has no request that t applies to. adds is what the generator adds to
-// service times (measure.Recording.Latency).
-func (t Threshold) Of(rec measure.Recording, adds time.Duration) Figure {
+// if the phase has no request that t applies to.
+func (t Threshold) Of(rec measure.Recording) Figure {
 	switch t.Metric {
-	case Quantile, Max:
-		return t.latency(rec, adds)
+	case Quantile:
+		return t.latency(rec, t.P)
+	case Max:
+		return t.latency(rec, 1)
 	case Errors:
 		return t.share(rec, measure.Failed)
 	case Limited:
@@ -132,41 +143,62 @@ func (t Threshold) Of(rec measure.Recording, adds time.Duration) Figure {
 	}
 }
 
-func (t Threshold) latency(rec measure.Recording, adds time.Duration) Figure {
-	p := t.P
-	if t.Metric == Max {
-		p = 1
-	}
-	e := rec.Latency(p, t.Label, adds)
-	f := Figure{Samples: e.Samples, Besides: -e.Samples, Known: e.Samples > 0, Open: e.Open, AtLeast: e.AtLeast}
+// Latency returns the p-quantile of the response times of a phase, for a comparison with
+// another phase: both ends of its interval allow for correlation.
+func Latency(rec measure.Recording, p float64) Figure {
+	e, _ := rec.Latency(p, "")
+	return Figure{Value: e.Value.Seconds(), Low: e.Low.Seconds(), High: e.High.Seconds(), Open: e.Open, AtLeast: e.AtLeast,
+		Samples: e.Samples, Known: e.Samples > 0}
+}
+
+func (t Threshold) latency(rec measure.Recording, p float64) Figure {
+	e, lagged := rec.Latency(p, t.Label)
+	f := Figure{Value: e.Value.Seconds(), Low: e.Alone.Low.Seconds(), High: e.High.Seconds(), Open: e.Open, AtLeast: e.AtLeast,
+		Samples: e.Samples, Known: e.Samples > 0, excluded: -e.Samples, design: e.Design,
+		lagged: lagged.Alone.Low.Seconds(), alone: endOf(e.Alone.High, e.Alone.Open)}
 	for _, h := range rec.Label(t.Label) {
-		f.Besides += h.Count()
+		f.excluded += h.Count()
 	}
-	f.Late, _ = rec.SentLate()
-	if t.Metric == Max {
-		e.Value, e.Low = rec.Slowest(t.Label, adds)
-		e.High, f.Open = e.Value, e.AtLeast
-	} else {
-		f.Design = e.Design
+	bound := time.Duration(t.Bound * float64(time.Second))
+	f.beyond = rec.Beyond(bound, t.Label, measure.Accepted, measure.Failed)
+	if late, _ := rec.SentLate(); late && t.Label == "" {
+		f.late = 2*rec.Service[measure.Accepted].Above(bound) < f.beyond.Count
 	}
-	f.Value, f.Low, f.High = e.Value.Seconds(), e.Low.Seconds(), e.High.Seconds()
 	return f
 }
 
+// endOf returns the upper end of an interval in seconds.
+func endOf(high time.Duration, open bool) float64 {
+	if open {
+		return math.Inf(1)
+	}
+	return high.Seconds()
+}
+
 func (t Threshold) share(rec measure.Recording, class measure.Class) Figure {
-	s := rec.Share(class)
-	if t.Label != "" {
-		s = rec.LabelShare(t.Label, class)
-	}
-	if s.Of == 0 {
-		return Figure{}
-	}
-	return Figure{Value: s.Value, Low: s.Low, High: s.High, Samples: s.Of, Design: s.Design, Known: true}
+	s := rec.Share(t.Label, class)
+	return Figure{Value: s.Value, Low: s.Alone.Low, High: s.High, Samples: s.Of, Known: s.Of > 0,
+		design: s.Design, lagged: s.Alone.Low, alone: s.Alone.High, beyond: rec.Beyond(-1, t.Label, class)}
 }
 
 // Shown returns the figure in t.Unit.
 func (t Threshold) Shown(f Figure) Figure {
-	by := t.scale().by
+	by := kinds[t.Metric].by
 	f.Value, f.Low, f.High = f.Value*by, f.Low*by, f.High*by
 	return f
+}
+
+// name returns the metric in words.
+func (t Threshold) name() string {
+	if t.Metric == Quantile {
+		return "p" + strconv.FormatFloat(math.Round(t.P*1e8)/1e6, 'g', -1, 64)
+	}
+	return kinds[t.Metric].words
+}
+
+// bound returns the bound in words.
+func (t Threshold) bound() string { return inWords[t.Op] + " " + t.amount(t.Bound) }
+
+func (t Threshold) amount(v float64) string {
+	return printable.Amount(v*kinds[t.Metric].by, t.Unit())
 }

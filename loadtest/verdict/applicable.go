@@ -77,15 +77,13 @@ func (a Applicable) elsewhere(t threshold.Threshold) threshold.Threshold {
 // never returns why no run of the scenarios can evaluate the threshold, or miss it,
 // and what there is instead; empty if one can.
 func (a Applicable) never(t threshold.Threshold) string {
-	those := func(of func(scenario.Scenario) bool) []scenario.Scenario {
-		return slices.DeleteFunc(slices.Clone(a.Chosen), func(s scenario.Scenario) bool { return !of(s) })
+	those := func(all []scenario.Scenario, keep func(scenario.Scenario) bool) []scenario.Scenario {
+		return slices.DeleteFunc(slices.Clone(all), func(s scenario.Scenario) bool { return !keep(s) })
 	}
-	measured := those(func(s scenario.Scenario) bool { return s.Has(t) })
-	running := those(func(s scenario.Scenario) bool { return s.Has(t) && (t.Rate == 0 || s.RunsAt(t.Rate)) })
-	asking := those(func(s scenario.Scenario) bool {
-		return s.Has(t) && (t.Rate == 0 || s.RunsAt(t.Rate)) && (t.Label == "" || s.Asks(t.Label))
-	})
-	missable := those(func(s scenario.Scenario) bool { return s.Has(t) && !s.Meets(t) })
+	measured := those(a.Chosen, func(s scenario.Scenario) bool { return s.Has(t) })
+	missable := those(measured, func(s scenario.Scenario) bool { return !s.Meets(t) })
+	running := those(measured, func(s scenario.Scenario) bool { return t.Rate == 0 || s.RunsAt(t.Rate) })
+	asking := those(running, func(s scenario.Scenario) bool { return t.Label == "" || s.Asks(t.Label) })
 	names := scenario.Names(a.Chosen)
 	slices.Sort(names)
 	names = slices.Compact(names)

@@ -4,46 +4,40 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
-	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
-// Baseline extracts from an earlier run's results the figures that later
-// runs are compared with. file is the name for messages.
-func Baseline(file string, r load.Results) *threshold.Baseline {
-	b := &threshold.Baseline{Name: file, Selection: r.Run.Selection, Scenarios: map[string]threshold.Earlier{}}
-	for _, s := range r.Scenarios {
-		e := threshold.Earlier{Unfit: unfit(r, s), Phases: map[string]threshold.EarlierPhase{}, Bounds: boundsOf(s)}
-		for _, p := range s.Phases {
-			if p.Warmup || p.Response.Accepted == nil {
-				continue
-			}
-			phase := threshold.EarlierPhase{Plan: planOf(p, s.Walks), Latencies: map[float64]threshold.Figure{}}
-			for _, q := range p.Response.Accepted.Quantiles {
-				if failed := p.Response.Failed; failed != nil && failed.MaxMS > p.Response.Accepted.MaxMS {
-					break // of an earlier release, whose percentiles leave out failed requests
-				}
-				phase.Latencies[q.P] = threshold.Figure{
-					Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
-			}
-			e.Phases[p.Name], e.Searched = phase, phase.Plan
-		}
-		if f := s.Sustained; f != nil && f.Confirmed {
-			e.Sustained = threshold.Figure{Value: f.RatePerSecond, Low: f.LowPerSecond, High: max(f.HighPerSecond, f.RatePerSecond), Known: true}
-		}
-		b.Scenarios[s.Name] = e
+// Baseline is the earlier run that a threshold such as worse<5% compares with.
+type Baseline struct {
+	Name string // of its file, for messages
+	load.Results
+}
+
+// scenario returns the baseline's result of a scenario. If its figures cannot be compared,
+// unfit gives the reason and a hint.
+func (b *Baseline) scenario(name string) (found load.Scenario, unfit string) {
+	if b == nil {
+		return found, "no baseline to compare with: name one, as in worse<10% vs baseline.json"
 	}
-	return b
+	for _, s := range b.Scenarios {
+		if s.Name != name {
+			continue
+		}
+		if why := b.unfit(s); why != "" {
+			unfit = fmt.Sprintf("%s cannot be the baseline: %s; use a complete, conclusive run", b.Name, why)
+		}
+		return s, unfit
+	}
+	return found, fmt.Sprintf("%s has no comparable results for scenario %s", b.Name, name)
 }
 
 // unfit returns why the scenario cannot be a baseline; empty if it can.
-func unfit(r load.Results, s load.Scenario) string {
+func (b *Baseline) unfit(s load.Scenario) string {
 	switch {
-	case r.Run.Interrupted:
+	case b.Run.Interrupted:
 		return "its run was interrupted"
 	case s.Verdict == reports.Inconclusive && len(s.Reasons) > 0:
 		const most = 80 // characters, because a reason may quote another baseline's
@@ -59,11 +53,21 @@ func unfit(r load.Results, s load.Scenario) string {
 	}
 }
 
+// otherwise returns the reason for not comparing a figure: the earlier run had
+// other settings, which how describes.
+func (b *Baseline) otherwise(how string) string {
+	said := fmt.Sprintf("%s is not comparable: %s; run both with the same settings", b.Name, how)
+	if b.Run.Selection != "" {
+		said += " (the baseline's: " + b.Run.Selection + ")"
+	}
+	return said
+}
+
 // ReadBaselines reads every file that a threshold names, and the run's own
 // baseline under the empty name, if it has one. Each may be the output directory of a
 // load run.
-func ReadBaselines(own string, thresholds []threshold.Threshold) (map[string]*threshold.Baseline, error) {
-	baselines := map[string]*threshold.Baseline{}
+func ReadBaselines(own string, thresholds []threshold.Threshold) (map[string]*Baseline, error) {
+	baselines := map[string]*Baseline{}
 	add := func(name, file string) error {
 		if file == "" || baselines[name] != nil {
 			return nil
@@ -72,7 +76,7 @@ func ReadBaselines(own string, thresholds []threshold.Threshold) (map[string]*th
 		if err != nil {
 			return fmt.Errorf("baseline: %w", err)
 		}
-		baselines[name] = Baseline(file, results)
+		baselines[name] = &Baseline{Name: file, Results: results}
 		return nil
 	}
 	if err := add("", own); err != nil {
@@ -112,44 +116,4 @@ func CheckOverwrite(results, own string, thresholds []threshold.Threshold) error
 		}
 	}
 	return nil
-}
-
-// planOf returns the plan of a phase. walks is nil unless the scenario walks
-// lists.
-func planOf(p load.Phase, walks *load.Walks) threshold.Plan {
-	plan := threshold.Plan{Rate: p.RatePerSecond, Requests: map[string]int64{}}
-	if walks != nil {
-		plan.Clients = walks.Clients
-	}
-	if !p.ClosedLoop && p.Seconds > 0 {
-		plan.Mean = float64(p.Planned) / p.Seconds
-		for _, s := range p.Series {
-			plan.Peak = max(plan.Peak, s.Asked/max(1, p.IntervalSeconds))
-		}
-	}
-	for _, l := range p.Labels {
-		plan.Requests[scenario.WithoutPage(l.Name)] += l.Accepted + l.Limited + l.Failed
-	}
-	return plan
-}
-
-// boundsOf returns the sorted thresholds that a search of the scenario had to
-// meet.
-func boundsOf(s load.Scenario) []string {
-	var held []string
-	for _, t := range s.Thresholds {
-		held = append(held, t.Text)
-	}
-	return bounds(held)
-}
-
-func bounds(held []string) []string {
-	var bounds []string
-	for _, text := range held {
-		if t, err := threshold.Parse(text); err == nil && t.OfPhases() {
-			bounds = append(bounds, text)
-		}
-	}
-	slices.Sort(bounds)
-	return slices.Compact(bounds)
 }

@@ -36,7 +36,7 @@ func changes(t *testing.T, earlier load.Results, phases ...measure.Recording) ve
 	s := scenario.Scenario{Name: "lists", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
 	share := verdict.Share{Outcome: verdict.Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
 	return verdict.Join(s, []verdict.Share{share}, verdict.Terms{LagLimit: time.Hour,
-		Thresholds: []threshold.Threshold{bound}, Baselines: map[string]*threshold.Baseline{"": verdict.Baseline("old.json", earlier)}})
+		Thresholds: []threshold.Threshold{bound}, Baselines: map[string]*verdict.Baseline{"": {Name: "old.json", Results: earlier}}})
 }
 
 // A baseline must have the same plan and figures of the target. A reason names the
@@ -82,16 +82,6 @@ func TestChangesSinceABaselineThatIsNoMeasure(t *testing.T) {
 		if reasons := strings.Join(o.Reasons, "\n"); o.Verdict != tc.want || !strings.Contains(reasons, tc.says) || (tc.says == "") != (reasons == "") {
 			t.Errorf("%s: %s: %s\nwant %s: %s", name, o.Verdict, reasons, tc.want, tc.says)
 		}
-	}
-}
-
-// A sustained rate is compared only with a rate that was found under the same bounds.
-func TestSustainedRatesOfOtherSearchesAreNoMeasure(t *testing.T) {
-	results := load.Results{Scenarios: []load.Scenario{{Name: "search", Verdict: reports.Passed, Sustained: &load.Sustained{RatePerSecond: 500, Confirmed: true},
-		Thresholds: []load.Threshold{{Text: "p99<1s"}, {Text: "errors<1%"}, {Text: "p99<1s"}, {Text: "sustained>=1/s"}, {Text: "worse<10%"}}}}}
-	found, unfit := verdict.Baseline("old.json", results).Of("search")
-	if got := strings.Join(found.Bounds, " "); got != "errors<1% p99<1s" || unfit != "" || found.Sustained.Value != 500 {
-		t.Errorf("bounds %q, unfit %q, %+v", got, unfit, found.Sustained)
 	}
 }
 

@@ -14,30 +14,66 @@ import (
 
 // Compare compares the blocks of two targets, pair by pair. The thresholds of b that bound
 // how much worse it may be are judged by the results. The seed makes them reproducible.
-func Compare(seed uint64, a, b *Draft) []compare.Result {
+func Compare(seed uint64, a, b *Draft) []load.ComparedFigure {
+	b.pairs = min(len(a.phases), len(b.phases))
 	var figures []compare.Figure
 	for _, kind := range comparedKinds {
 		f := compare.Figure{Name: kind.name, Unit: kind.unit}
-		for i := range min(len(a.phases), len(b.phases)) {
+		for i := range b.pairs {
 			f.Pairs = append(f.Pairs, compare.Pair{A: kind.of(a.phases[i]), B: kind.of(b.phases[i])})
 		}
 		figures = append(figures, f)
 	}
-	b.compared = compare.Judge(seed, figures...)
-	for i, kind := range comparedKinds {
-		r := &b.compared[i]
-		differs := r.Verdict == compare.Different
-		r.AAtLeast, r.BAtLeast = a.atLeast(kind.p), b.atLeast(kind.p)
-		if r.AAtLeast && !(differs && r.B < r.A) || r.BAtLeast && !(differs && r.B > r.A) {
-			r.Verdict, r.Why = compare.Inconclusive, "so many requests failed that a figure is a lower bound"
-		}
+	for i, r := range compare.Judge(seed, figures...) {
+		p := comparedKinds[i].p
+		b.compared = append(b.compared, reported(r, a.atLeast(p), b.atLeast(p)))
 	}
 	return doubted(b.compared, a.Voided(), b.Voided())
 }
 
+// reported returns a result for the report. The figure of a side may be a lower bound.
+func reported(r compare.Result, aOpen, bOpen bool) load.ComparedFigure {
+	f := load.ComparedFigure{Name: r.Name, Unit: r.Unit, Verdict: effect(r), Why: r.Why}
+	if aOpen && f.Verdict != load.Better || bOpen && f.Verdict != load.Worse {
+		f.Verdict, f.Why = load.EffectNotKnown, cmp.Or(f.Why, "so many requests failed that a figure is a lower bound")
+	}
+	if r.Confidence == 0 { // it was not tested
+		return f
+	}
+	f.A, f.B, f.AOpen, f.BOpen, f.P, f.Confidence = &r.A, &r.B, aOpen, bOpen, r.Adjusted, r.Confidence
+	if aOpen && bOpen {
+		return f
+	}
+	f.Difference = &load.Estimate{Value: r.Difference.Value, Low: r.Difference.Low, High: r.Difference.High}
+	if r.Ratio != nil {
+		f.Ratio, f.RatioLow, f.RatioHigh = r.Ratio.Value, r.Ratio.Low, r.Ratio.High
+	}
+	return f
+}
+
+// effect returns what a result says of the second target. In all figures more is worse. The
+// tested quantity gives the direction: an outlier in one block may reverse the mean
+// difference.
+func effect(r compare.Result) load.Effect {
+	more := r.Difference.Value > 0
+	if r.Ratio != nil {
+		more = r.Ratio.Value > 1
+	}
+	switch {
+	case r.Verdict == compare.NotShown:
+		return load.NoDifference
+	case r.Verdict != compare.Different:
+		return load.EffectNotKnown
+	case more:
+		return load.Worse
+	default:
+		return load.Better
+	}
+}
+
 // doubted returns the results, without the claim that there is no difference if the blocks
 // of a side do not show the target.
-func doubted(results []compare.Result, a, b bool) []compare.Result {
+func doubted(results []load.ComparedFigure, a, b bool) []load.ComparedFigure {
 	why := "blocks of A are inconclusive"
 	switch {
 	case a && b:
@@ -49,8 +85,8 @@ func doubted(results []compare.Result, a, b bool) []compare.Result {
 	}
 	results = slices.Clone(results)
 	for i := range results {
-		if results[i].Verdict == compare.NotShown {
-			results[i].Verdict, results[i].Why = compare.Inconclusive, why
+		if results[i].Verdict == load.NoDifference {
+			results[i].Verdict, results[i].Why = load.EffectNotKnown, why
 		}
 	}
 	return results
@@ -64,19 +100,17 @@ func (d *Draft) holdCompared(t threshold.Threshold) {
 		if p == 0 {
 			continue
 		}
-		if c.Ratio == nil {
-			d.unknown(t, c.Name, cmp.Or(c.Why, "a block has no response time above 0"))
-			continue
+		result := t.Unknown(cmp.Or(c.Why, "a block has no response time above 0"))
+		if c.Ratio > 0 {
+			open := d.atLeast(p)
+			result = t.Hold(threshold.Figure{Value: c.Ratio - 1, Low: c.RatioLow - 1, High: c.RatioHigh - 1, Samples: d.served(), Known: true, Open: open, AtLeast: open})
+			if result.Need > 0 {
+				pairs := math.Ceil(float64(result.Need) / float64(result.Figure.Samples) * float64(d.pairs))
+				result.Sentence += " for each target (" + morePairs(pairs) + ")"
+			}
+			result.Sentence = fmt.Sprintf("%s %s, A has %s %s; %s", load.AtLeast(c.BOpen, *c.B), c.Unit, load.AtLeast(c.AOpen, *c.A), c.Unit, result.Sentence)
 		}
-		change := threshold.Figure{Value: c.Ratio.Value - 1, Low: c.Ratio.Low - 1, High: c.Ratio.High - 1, Samples: d.served(), Known: true, Open: d.atLeast(p), AtLeast: d.atLeast(p)}
-		result := t.Hold(change)
-		if result.Need > 0 {
-			pairs := math.Ceil(float64(result.Need) / float64(change.Samples) * float64(c.Pairs))
-			result.Sentence += " for each target (" + morePairs(pairs) + ")"
-		}
-		result.Sentence = fmt.Sprintf("%s %s, A has %s %s; %s", load.AtLeast(c.BAtLeast, c.B), c.Unit, load.AtLeast(c.AAtLeast, c.A), c.Unit, result.Sentence)
-		d.list(t, c.Name, result)
-		d.because(t, c.Name, result, t.Brief(change))
+		d.enter(c.Name, result)
 	}
 }
 
@@ -114,7 +148,7 @@ type comparedKind struct {
 
 func (k comparedKind) of(p Phase) float64 {
 	if k.p == 0 {
-		return 100 * p.Share(measure.Failed).Value
+		return 100 * p.Share("", measure.Failed).Value
 	}
 	return ms(p.Response[measure.Accepted].Value(k.p))
 }
@@ -122,40 +156,4 @@ func (k comparedKind) of(p Phase) float64 {
 // atLeast reports whether the p-quantile is only a lower bound in a phase.
 func (d *Draft) atLeast(p float64) bool {
 	return slices.ContainsFunc(d.phases, func(one Phase) bool { return one.Response[measure.Accepted].AtLeast(p) })
-}
-
-// Effects converts the results of a comparison to the results model. In all
-// figures more is worse.
-func Effects(results []compare.Result) []load.ComparedFigure {
-	var figures []load.ComparedFigure
-	for _, r := range results {
-		f := load.ComparedFigure{Name: r.Name, Unit: r.Unit, Why: r.Why, Verdict: load.EffectNotKnown}
-		if r.Verdict == compare.Inconclusive && r.Confidence == 0 { // it was not tested
-			figures = append(figures, f)
-			continue
-		}
-		f.A, f.B, f.AOpen, f.BOpen, f.P, f.Confidence = &r.A, &r.B, r.AAtLeast, r.BAtLeast, r.Adjusted, r.Confidence
-		if f.AOpen && f.BOpen {
-			figures = append(figures, f)
-			continue
-		}
-		f.Difference = &load.Estimate{Value: r.Difference.Value, Low: r.Difference.Low, High: r.Difference.High}
-		// The tested quantity gives the direction: an outlier in one block may
-		// reverse the mean difference.
-		more := r.Difference.Value > 0
-		if r.Ratio != nil {
-			f.Ratio, f.RatioLow, f.RatioHigh = r.Ratio.Value, r.Ratio.Low, r.Ratio.High
-			more = r.Ratio.Value > 1
-		}
-		switch {
-		case r.Verdict == compare.NotShown:
-			f.Verdict = load.NoDifference
-		case r.Verdict == compare.Different && more:
-			f.Verdict = load.Worse
-		case r.Verdict == compare.Different:
-			f.Verdict = load.Better
-		}
-		figures = append(figures, f)
-	}
-	return figures
 }

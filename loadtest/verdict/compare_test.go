@@ -32,7 +32,7 @@ func TestEffectsPointWhereTheTestDoes(t *testing.T) {
 		"no difference":                {compare.Result{Verdict: compare.NotShown, Difference: compare.Effect{Value: 0.45}, Ratio: ratio(1.1)}, load.NoDifference},
 		"not known":                    {compare.Result{Verdict: compare.Inconclusive}, load.EffectNotKnown},
 	} {
-		if got := Effects([]compare.Result{tc.result})[0].Verdict; got != tc.want {
+		if got := effect(tc.result); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 	}
@@ -74,7 +74,7 @@ func inTurnOf(t *testing.T, bound string, answer func(side, i, n int) (took time
 		drafts[side] = d
 	}
 	compared := Compare(1, drafts[0], drafts[1])
-	r := load.Results{Comparison: &load.Comparison{Pairs: pairs, Figures: Effects(compared)}}
+	r := load.Results{Comparison: &load.Comparison{Pairs: pairs, Figures: compared}}
 	for _, d := range drafts {
 		r.Scenarios = append(r.Scenarios, d.Conclude(inspect.Result{}).Scenario)
 	}
@@ -129,8 +129,7 @@ func TestToleranceOfAComparison(t *testing.T) {
 
 // Inconclusive blocks do not show that there is no difference.
 func TestBlocksThatShowNothing(t *testing.T) {
-	same, other := compare.Result{Name: "same", Verdict: compare.NotShown, Confidence: 0.99, Adjusted: 0.02, Ratio: &compare.Effect{Value: 1, Low: 1, High: 1}},
-		compare.Result{Name: "other", Verdict: compare.Different, Confidence: 0.99, Adjusted: 0.002, Ratio: &compare.Effect{Value: 2, Low: 2, High: 2}}
+	same, other := load.ComparedFigure{Name: "same", Verdict: load.NoDifference, P: 0.02, Ratio: 1}, load.ComparedFigure{Name: "other", Verdict: load.Worse, P: 0.002, Ratio: 2}
 	for name, tc := range map[string]struct {
 		a, b bool
 		why  string
@@ -140,7 +139,7 @@ func TestBlocksThatShowNothing(t *testing.T) {
 		"both": {true, true, "blocks of A and B are inconclusive"},
 		"none": {false, false, ""},
 	} {
-		figures := Effects(doubted([]compare.Result{same, other}, tc.a, tc.b))
+		figures := doubted([]load.ComparedFigure{same, other}, tc.a, tc.b)
 		want := load.NoDifference
 		if tc.why != "" {
 			want = load.EffectNotKnown

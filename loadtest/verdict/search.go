@@ -44,9 +44,9 @@ func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 		why = fmt.Sprintf("%s of %s requests were sent", printable.Number(rec.Sent), printable.Number(rec.Planned))
 		t = Tried{Ceiling: true}
 	case why == "" && len(unsure) > 0:
-		why = undecided(rec, unsure)
-		if d.unsure == "" { // keep the highest rate's reason: lower rates have even fewer requests
-			why = d.tooFew(rec, unsure)
+		said, need := undecided(rec, unsure)
+		if why = said; d.unsure == "" { // keep the highest rate's reason: lower rates have even fewer requests
+			why += "; " + d.advice(rec, need)
 			d.unsure = why
 		}
 	case why != "" && limits && !surely:
@@ -103,7 +103,7 @@ func (d *Draft) EndSearch(f Found, err error) {
 	}
 	if f.Confirmed {
 		open := f.Ceiling || f.Most
-		d.figures[threshold.Sustained] = threshold.Figure{Value: f.Rate, Low: f.Rate, High: f.Above, Open: open}
+		d.figures[threshold.Sustained] = threshold.Figure{Value: f.Rate, Low: f.Rate, High: f.Above, Open: open, Known: true}
 	}
 }
 
@@ -159,39 +159,36 @@ func (d *Draft) refused(rec measure.Recording) []string {
 	return []string{fmt.Sprintf("%s of %s requests got 429", printable.Number(limited), printable.Number(rec.Sent))}
 }
 
-// unconfirmed explains why a threshold was evaluated in no phase of a search.
-const unconfirmed = "no rate was confirmed; the short phases of the search do not count"
-
 // undecided describes a confirmation that does not decide the thresholds: the sample is
-// too small, or late requests leave their latency open.
-func undecided(rec measure.Recording, unsure []threshold.Result) string {
+// too small, or late requests leave their latency open. need is how many requests would
+// decide them; 0 if that is unknown.
+func undecided(rec measure.Recording, unsure []threshold.Result) (said string, need int64) {
 	var doubts []string
-	why := "not enough data to decide"
+	why, known := "not enough data to decide", true
 	for _, result := range unsure {
 		doubts = append(doubts, result.Threshold.Text)
-		if result.Figure.Late {
+		need, known = max(need, result.Need), known && result.Need > 0
+		if result.Late {
 			why = "requests were sent too late to decide"
 		}
 	}
-	return fmt.Sprintf("%s %s at %s/s: %s requests sent in %s, %s answered", why,
-		strings.Join(doubts, " and "), printable.Figure(rec.Rate), printable.Number(rec.Sent), printable.Seconds(rec.Duration), printable.Number(rec.Sent-rec.Statuses[0]))
+	if !known {
+		need = 0
+	}
+	return fmt.Sprintf("%s %s at %s/s: %s requests sent in %s, %s answered", why, strings.Join(doubts, " and "), printable.Figure(rec.Rate),
+		printable.Number(rec.Sent), printable.Seconds(rec.Duration), printable.Number(rec.Sent-rec.Statuses[0])), need
 }
 
-// tooFew is undecided with the duration that would suffice.
-func (d *Draft) tooFew(rec measure.Recording, unsure []threshold.Result) string {
-	said := undecided(rec, unsure)
-	need, known := int64(0), true
-	for _, result := range unsure {
-		need, known = max(need, result.Need), known && result.Need > 0
-	}
-	if !known {
-		return said + "; run longer (--duration)"
+// advice says how to decide the thresholds.
+func (d *Draft) advice(rec measure.Recording, need int64) string {
+	if need == 0 {
+		return "run longer (--duration)"
 	}
 	longer := time.Duration(float64(need) / rec.Rate * float64(d.scenario.Duration) / float64(d.scenario.Confirm) * float64(time.Second))
 	if longer = longer.Truncate(time.Second) + time.Second; longer > schedule.MaxDuration {
-		return fmt.Sprintf("%s; about %s needed, more than the longest phase allows (relax the threshold)", said, printable.Number(need))
+		return fmt.Sprintf("about %s needed, more than the longest phase allows (relax the threshold)", printable.Number(need))
 	}
-	return fmt.Sprintf("%s; about %s needed (--duration %s)", said, printable.Number(need), longer)
+	return fmt.Sprintf("about %s needed (--duration %s)", printable.Number(need), longer)
 }
 
 func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {

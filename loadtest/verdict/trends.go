@@ -16,7 +16,7 @@ import (
 // and a time that users notice.
 const (
 	steepRise = 0.5
-	leastRise = 0.005 // seconds
+	leastRise = 5 // ms
 )
 
 // Drift reports how latency, errors and memory changed in a soak.
@@ -24,42 +24,29 @@ const (
 // scenario; memory is only reported. A soak that was cut short is only reported
 // too, because its end may have distorted the figures.
 func (d *Draft) Drift(p Phase, memory []load.MemoryPoint) {
-	hours := p.Duration.Hours()
-	for _, t := range p.Drifts() {
-		d.Result.Drift = append(d.Result.Drift, driftOf(t))
-		grown := t.Low * hours
+	trends := p.Drifts()
+	for _, t := range trends {
 		switch {
-		case t.Verdict != measure.Rising || p.Cut:
-		case t.Series == "failed":
-			d.fail("the share of failed requests rose under steady load by at least %s percentage points", printable.Figure(100*grown))
-		case t.Unit == "s" && grown > max(leastRise, steepRise*t.Level):
-			d.fail("%s rose under steady load by at least %s ms, from %s ms", t.Series, printable.Figure(1000*grown), printable.Figure(1000*t.Level))
+		case t.Verdict != measure.Drifting || p.Cut:
+		case t.Name == "failed" && t.Low > 0:
+			d.fail("the share of failed requests rose under steady load by at least %s percentage points", printable.Figure(t.Low))
+		case t.Unit == "ms" && t.Low > max(leastRise, steepRise*t.Level):
+			d.fail("%s rose under steady load by at least %s ms, from %s ms", t.Name, printable.Figure(t.Low), printable.Figure(t.Level))
 		}
 	}
-	if len(memory) == 0 {
-		return
+	if len(memory) > 0 {
+		d.Result.Memory = append(d.Result.Memory, load.Memory{Of: "target", Points: memory})
+		series := measure.Series{Name: "memory", Unit: "bytes"}
+		for _, point := range memory {
+			series.Points = append(series.Points, measure.Point{At: time.Duration(point.Seconds * float64(time.Second)), Value: float64(point.RSSBytes)})
+		}
+		trends = append(trends, measure.Drift(series))
 	}
-	d.Result.Memory = append(d.Result.Memory, load.Memory{Of: "target", Points: memory})
-	series := measure.Series{Name: "memory", Unit: "bytes"}
-	for _, point := range memory {
-		series.Points = append(series.Points, measure.Point{At: time.Duration(point.Seconds * float64(time.Second)), Value: float64(point.RSSBytes)})
+	for _, t := range trends {
+		perMinute := 1 / max(t.Over, time.Second).Minutes()
+		d.Result.Drift = append(d.Result.Drift, load.Drift{Name: t.Name, Unit: t.Unit, Verdict: load.Trend(t.Verdict), Why: t.Why,
+			PerMinute: load.Estimate{Value: t.Value * perMinute, Low: t.Low * perMinute, High: t.High * perMinute}})
 	}
-	d.Result.Drift = append(d.Result.Drift, driftOf(measure.Drift(series)))
-}
-
-// driftOf converts a trend to the results model, with changes per minute.
-func driftOf(t measure.Trend) load.Drift {
-	unit, factor := t.Shown()
-	factor /= 60
-	d := load.Drift{Name: t.Series, Unit: unit, Verdict: load.Drifts, Why: t.Why,
-		PerMinute: load.Estimate{Value: t.PerHour * factor, Low: t.Low * factor, High: t.High * factor}}
-	switch t.Verdict {
-	case measure.Steady:
-		d.Verdict = load.Steady
-	case measure.CannotTell:
-		d.Verdict = load.TrendNotKnown
-	}
-	return d
 }
 
 // Recovery reports how long after a burst the target was as fast as before it.
@@ -120,9 +107,9 @@ func (d *Draft) Depths(pages []Page, rec measure.Recording) {
 			}
 		}
 		if len(depth.Points) > 1 && !first.AtLeast && first.Value > 0 && first.Low > 0 && first.High > 0 {
-			ratio := threshold.Figure{Value: float64(last.Value) / float64(first.Value),
-				Low: float64(last.Low) / float64(first.High), High: float64(last.High) / float64(first.Low), Open: last.AtLeast, AtLeast: last.AtLeast}
-			if first.Open {
+			ratio := threshold.Figure{Known: true, Value: float64(last.Value) / float64(first.Value),
+				Low: float64(last.Alone.Low) / float64(first.Alone.High), High: float64(last.High) / float64(first.Low), Open: last.AtLeast, AtLeast: last.AtLeast}
+			if first.Alone.Open {
 				ratio.Low = 0
 			}
 			depth.Ratio, depth.Open = ratio.Value, ratio.AtLeast

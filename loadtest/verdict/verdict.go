@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -31,7 +30,7 @@ type Terms struct {
 	Thresholds []threshold.Threshold // of the profile and the command line
 	// Baselines hold the figures for thresholds such as worse<5%, by the file that the
 	// threshold names. The empty name is the run's own baseline.
-	Baselines map[string]*threshold.Baseline
+	Baselines map[string]*Baseline
 	// LagLimit is the send lag (p99) up to which the load counts as the requested one, and
 	// the lag as the target's. 0 means that no lag is the target's.
 	LagLimit    time.Duration
@@ -52,9 +51,10 @@ type Draft struct {
 	Uses    load.Requests // without the total
 	Traffic load.Traffic
 
-	Sharded  bool             // it is a shard, which leaves to Join what only the whole shows
-	InBlocks bool             // its phases alternate with those of another target
-	compared []compare.Result // of the second target with the first
+	Sharded  bool                  // it is a shard, which leaves to Join what only the whole shows
+	InBlocks bool                  // its phases alternate with those of another target
+	compared []load.ComparedFigure // of the second target with the first
+	pairs    int                   // of blocks
 
 	scenario   scenario.Scenario
 	terms      Terms
@@ -88,6 +88,12 @@ type Outcome struct {
 // Note adds a note.
 func (d *Draft) Note(format string, args ...any) {
 	d.Result.Notes = append(d.Result.Notes, fmt.Sprintf(format, args...))
+}
+
+// Unchecked records a check that was left out, and notes why.
+func (d *Draft) Unchecked(what, why string, args ...any) {
+	d.Result.Unchecked = append(d.Result.Unchecked, what)
+	d.Note(why, args...)
 }
 
 // NoteFirst adds notes before all others, because the others may follow from them.
@@ -206,12 +212,12 @@ func (d *Draft) noteGenerator(p Phase) {
 	}
 }
 
-// figure returns the figure that the threshold bounds.
-func (d *Draft) figure(t threshold.Threshold, rec measure.Recording) threshold.Figure {
+// tolerant returns the recording without the lag if it is within the tolerated one.
+func (d *Draft) tolerant(rec measure.Recording) measure.Recording {
 	if d.tolerates(rec) {
-		rec = rec.WithoutLag()
+		return rec.WithoutLag()
 	}
-	return t.Of(rec, d.terms.Calibration.Adds)
+	return rec
 }
 
 // noteThroughput notes a phase in which the target served less than requested.

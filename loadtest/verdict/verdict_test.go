@@ -231,9 +231,9 @@ func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 		return shareOf(all...)
 	}
 	for n, want := range map[int]string{
-		1:  ", not below 1 %",
-		2:  ", not below 1 %; and 1 more: limit=2 (10.1 %)",
-		3:  ", not below 1 %; and 2 more: limit=2 (10.1 %), limit=3 (10.2 %)",
+		1:  ", not below 1 %: 100 of 1,000 requests failed",
+		2:  ", not below 1 %: 100 of 1,000 requests failed; and 1 more: limit=2 (10.1 %)",
+		3:  ", not below 1 %: 100 of 1,000 requests failed; and 2 more: limit=2 (10.1 %), limit=3 (10.2 %)",
 		12: "; and 11 more: limit=2 (10.1 %), limit=3 (10.2 %), limit=4 (10.3 %), limit=5 (10.4 %), limit=6 (10.5 %), limit=7 (10.6 %), limit=8 (10.7 %), limit=9 (10.8 %), …",
 	} {
 		o := judgedOf(t, []string{"errors<1%"}, phases(n))

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"outreach.example/conformance/reports"
@@ -52,16 +53,25 @@ func (r Results) Requests() (total int64) {
 	return max(total, r.Traffic.Sent)
 }
 
-// Coverage returns in words how many scenarios have a conclusive verdict, for example
-// "3 of 4 scenarios".
+// Coverage returns in words how many scenarios have a conclusive verdict, and what they left
+// unchecked, for example "3 of 4 scenarios, 1 check left out (recovery)".
 func (r Results) Coverage() string {
-	judged := 0
+	judged, left := 0, []string{}
 	for _, s := range r.Scenarios {
 		if s.Verdict != reports.Inconclusive {
 			judged++
 		}
+		left = append(left, s.Unchecked...)
 	}
-	return fmt.Sprintf("%d of %d scenarios", judged, len(r.Scenarios))
+	text := fmt.Sprintf("%d of %d scenarios", judged, len(r.Scenarios))
+	switch len(left) {
+	case 0:
+		return text
+	case 1:
+		return fmt.Sprintf("%s, 1 check left out (%s)", text, left[0])
+	default:
+		return fmt.Sprintf("%s, %d checks left out (%s)", text, len(left), strings.Join(left, ", "))
+	}
 }
 
 // Run says what was requested, and when it ran.

@@ -17,8 +17,10 @@ type Scenario struct {
 	Reasons []string        `json:"reasons,omitempty"` // why the verdict is not Passed
 	Missing []string        `json:"missing,omitempty"` // inputs that the scenario lacked
 	Notes   []string        `json:"notes,omitempty"`
-	Started time.Time       `json:"started"`
-	Seconds float64         `json:"seconds"`
+	// Unchecked names the checks of the scenario that were left out.
+	Unchecked []string  `json:"unchecked,omitempty"`
+	Started   time.Time `json:"started"`
+	Seconds   float64   `json:"seconds"`
 
 	Phases     []Phase     `json:"phases,omitempty"` // in order of time
 	Thresholds []Threshold `json:"thresholds,omitempty"`

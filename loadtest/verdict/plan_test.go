@@ -1,4 +1,4 @@
-package threshold
+package verdict
 
 import (
 	"math"
@@ -6,32 +6,36 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
 )
 
 func TestAgainst(t *testing.T) {
-	fig := func(value, low, high float64, open bool) Figure {
-		return Figure{Value: value, Low: low, High: high, Open: open, Known: true}
+	fig := func(value, low, high float64, open bool) threshold.Figure {
+		return threshold.Figure{Value: value, Low: low, High: high, Open: open, Known: true}
 	}
 	for _, c := range []struct {
 		name        string
-		now, before Figure
+		now, before threshold.Figure
 		higher      bool
-		want        Figure
+		want        threshold.Figure
 	}{
 		{"twice as slow", fig(20, 18, 22, false), fig(10, 9, 11, false), true, fig(1, 18.0/11-1, 22.0/9-1, false)},
 		{"as before", fig(10, 10, 10, false), fig(10, 10, 10, false), true, fig(0, 0, 0, false)},
-		{"no upper bound now", fig(20, 18, 22, true), fig(10, 9, 11, false), true, fig(1, 18.0/11-1, 22.0/9-1, true)},
+		{"no upper bound now", fig(20, 18, 22, true), fig(10, 9, 11, false), true, fig(1, 18.0/11-1, 1, true)},
 		{"no upper bound before", fig(20, 18, 22, false), fig(10, 9, 11, true), true, fig(1, -1, 22.0/9-1, false)},
 		{"no lower bound before", fig(20, 18, 22, false), fig(10, 0, 11, false), true, fig(1, 18.0/11-1, 1, true)},
 		{"half the rate", fig(400, 400, 440, false), fig(800, 800, 880, false), false, fig(0.5, 1-440.0/800, 1-400.0/880, false)},
 		{"the search ended now", fig(900, 900, 0, true), fig(800, 800, 880, false), false, fig(-0.125, -1, 1-900.0/880, false)},
 		{"the search ended before", fig(400, 400, 440, false), fig(800, 800, 0, true), false, fig(0.5, 1-440.0/800, 1, false)},
 		{"the search ended at the generator's ceiling before", fig(400, 400, 440, false), fig(800, 800, 850, true), false, fig(0.5, 1-440.0/800, 1, false)},
-		{"nothing now", Figure{}, fig(10, 9, 11, false), true, Figure{}},
-		{"nothing before", fig(10, 9, 11, false), Figure{}, true, Figure{}},
-		{"nought before", fig(10, 9, 11, false), fig(0, 0, 0, false), true, Figure{}},
+		{"nothing now", threshold.Figure{}, fig(10, 9, 11, false), true, threshold.Figure{}},
+		{"nothing before", fig(10, 9, 11, false), threshold.Figure{}, true, threshold.Figure{}},
+		{"nought before", fig(10, 9, 11, false), fig(0, 0, 0, false), true, threshold.Figure{}},
 	} {
-		got := Against(c.now, c.before, c.higher)
+		got := against(c.now, c.before, c.higher)
 		if got.Known != c.want.Known || got.Open != c.want.Open || math.Abs(got.Value-c.want.Value) > 1e-9 ||
 			math.Abs(got.Low-c.want.Low) > 1e-9 || math.Abs(got.High-c.want.High) > 1e-9 {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
@@ -44,11 +48,11 @@ func TestAgainst(t *testing.T) {
 func TestAgainstCoversBothIntervals(t *testing.T) {
 	draw := rapid.Float64Range(0.01, 100)
 	rapid.Check(t, func(t *rapid.T) {
-		figure := func(name string) (Figure, float64) {
+		figure := func(name string) (threshold.Figure, float64) {
 			low, high := draw.Draw(t, name), draw.Draw(t, name)
 			low, high = min(low, high), max(low, high)
 			truth := rapid.Float64Range(low, high).Draw(t, name+" in truth")
-			return Figure{Value: (low + high) / 2, Low: low, High: high, Known: true}, truth
+			return threshold.Figure{Value: (low + high) / 2, Low: low, High: high, Known: true}, truth
 		}
 		now, n := figure("now")
 		before, b := figure("before")
@@ -57,7 +61,7 @@ func TestAgainstCoversBothIntervals(t *testing.T) {
 		if !higher {
 			truth = 1 - n/b
 		}
-		f := Against(now, before, higher)
+		f := against(now, before, higher)
 		if truth < f.Low-1e-9 || truth > f.High+1e-9 {
 			t.Fatalf("the change %g is not in %g to %g", truth, f.Low, f.High)
 		}
@@ -67,7 +71,8 @@ func TestAgainstCoversBothIntervals(t *testing.T) {
 // An unusable baseline comes with the reason.
 func TestUnusableBaselines(t *testing.T) {
 	var none *Baseline
-	b := &Baseline{Name: "old.json", Scenarios: map[string]Earlier{"mixed": {}, "soak": {Unfit: "soak is inconclusive"}}}
+	b := &Baseline{Name: "old.json", Results: load.Results{Scenarios: []load.Scenario{
+		{Name: "mixed", Verdict: reports.Passed}, {Name: "soak", Verdict: reports.Inconclusive}}}}
 	for _, c := range []struct {
 		of       *Baseline
 		scenario string
@@ -78,29 +83,25 @@ func TestUnusableBaselines(t *testing.T) {
 		{b, "walk", "old.json has no comparable results for scenario walk"},
 		{b, "soak", "old.json cannot be the baseline: soak is inconclusive; use a complete"},
 	} {
-		if _, unfit := c.of.Of(c.scenario); !strings.Contains(unfit, c.unfit) || (unfit == "") != (c.unfit == "") {
+		if _, unfit := c.of.scenario(c.scenario); !strings.Contains(unfit, c.unfit) || (unfit == "") != (c.unfit == "") {
 			t.Errorf("%s: %q, want %q", c.scenario, unfit, c.unfit)
 		}
-	}
-	b.Selection = "--rate 5"
-	if got := b.Otherwise("5/s then, 7/s now"); got != "old.json is not comparable: 5/s then, 7/s now; run both with the same settings (the baseline's: --rate 5)" {
-		t.Error(got)
 	}
 }
 
 // Two runs are comparable only if they sent the same requests, within the
 // tolerance for a partial round of the mix.
 func TestPlansDiffer(t *testing.T) {
-	steady := func(rate float64, requests map[string]int64) Plan {
-		return Plan{Rate: rate, Mean: rate, Peak: int64(rate), Requests: requests}
+	steady := func(rate float64, requests map[string]int64) plan {
+		return plan{rate: rate, mean: rate, peak: int64(rate), requests: requests}
 	}
-	bursts := func(mean float64, peak int64) Plan {
-		return Plan{Mean: mean, Peak: peak, Requests: map[string]int64{"list": 1000}}
+	bursts := func(mean float64, peak int64) plan {
+		return plan{mean: mean, peak: peak, requests: map[string]int64{"list": 1000}}
 	}
 	small, large := map[string]int64{"list limit=10": 1000}, map[string]int64{"list limit=100": 1000}
 	for _, c := range []struct {
 		name         string
-		now, earlier Plan
+		now, earlier plan
 		want         string
 	}{
 		{"the same", steady(100, small), steady(100, small), ""},
@@ -114,12 +115,20 @@ func TestPlansDiffer(t *testing.T) {
 		{"a higher burst", bursts(200, 700), bursts(200, 500), "up to 500/s then, up to 700/s now"},
 		{"a busier quiet", bursts(300, 500), bursts(200, 500), "200/s on average then, 300/s now"},
 		{"a burst and one rate", bursts(200, 500), steady(100, small), "100/s then, several rates now"},
-		{"more walkers", Plan{Clients: 16, Requests: small}, Plan{Clients: 4, Requests: small}, "4 clients then, 16 now"},
-		{"walkers do what they come to", Plan{Clients: 4, Requests: map[string]int64{"a": 900, "b": 100}}, Plan{Clients: 4, Requests: map[string]int64{"a": 500, "b": 500}}, ""},
-		{"walkers and a rate", Plan{Clients: 4, Requests: small}, steady(100, small), "only one of the two is a closed loop"},
+		{"more walkers", plan{clients: 16, requests: small}, plan{clients: 4, requests: small}, "4 clients then, 16 now"},
+		{"walkers do what they come to", plan{clients: 4, requests: map[string]int64{"a": 900, "b": 100}}, plan{clients: 4, requests: map[string]int64{"a": 500, "b": 500}}, ""},
+		{"walkers and a rate", plan{clients: 4, requests: small}, steady(100, small), "only one of the two is a closed loop"},
 	} {
-		if got := c.now.Differs(c.earlier); got != c.want {
+		if got := c.now.differs(c.earlier); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// A sustained rate is compared only with a rate that was found under the same bounds.
+func TestBoundsOfASearch(t *testing.T) {
+	s := load.Scenario{Thresholds: []load.Threshold{{Text: "p99<1s"}, {Text: "errors<1%"}, {Text: "p99<1s"}, {Text: "sustained>=1/s"}, {Text: "worse<10%"}}}
+	if got := strings.Join(boundsOf(s), " "); got != "errors<1% p99<1s" {
+		t.Errorf("bounds %q", got)
 	}
 }

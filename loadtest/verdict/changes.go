@@ -1,0 +1,270 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/load"
+)
+
+// baselineQuantiles are the quantiles compared with the baseline.
+var baselineQuantiles = []float64{0.5, 0.99}
+
+// change is a figure of two runs.
+type change struct {
+	phase, name string
+	of          threshold.Threshold // has the unit and the quantile of the figure
+	now, before threshold.Figure
+	why         string // it cannot be compared; empty if it can
+}
+
+// worse returns how much worse the figure is now, as a share. More is worse of latencies,
+// less of rates.
+func (c change) worse() threshold.Figure {
+	return against(c.now, c.before, c.of.Metric == threshold.Quantile)
+}
+
+// measured returns the phases of a scenario with accepted requests.
+func measured(s load.Scenario) []load.Phase {
+	return slices.DeleteFunc(slices.Clone(s.Phases), func(p load.Phase) bool { return p.Warmup || p.Response.Accepted == nil })
+}
+
+// latencyOf returns a quantile of the response times in the results of a run.
+func latencyOf(p load.Phase, quantile float64) threshold.Figure {
+	accepted, failed := p.Response.Accepted, p.Response.Failed
+	if failed != nil && failed.MaxMS > accepted.MaxMS {
+		return threshold.Figure{} // of an earlier release, whose percentiles leave out failed requests
+	}
+	for _, q := range accepted.Quantiles {
+		if q.P == quantile {
+			return threshold.Figure{Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
+		}
+	}
+	return threshold.Figure{}
+}
+
+// rateOfSearch returns the rate that a search confirmed.
+func rateOfSearch(s *load.Sustained) threshold.Figure {
+	return threshold.Figure{Value: s.RatePerSecond, Low: s.LowPerSecond, High: max(s.HighPerSecond, s.RatePerSecond), Known: s.Confirmed}
+}
+
+// boundsOf returns the sorted thresholds that a search had to meet.
+func boundsOf(s load.Scenario) []string {
+	var bounds []string
+	for _, held := range s.Thresholds {
+		if t, err := threshold.Parse(held.Text); err == nil && t.OfPhases() {
+			bounds = append(bounds, t.Text)
+		}
+	}
+	slices.Sort(bounds)
+	return slices.Compact(bounds)
+}
+
+// changes compares a scenario with the baseline: the latencies of phases with the same plan,
+// or the rates that searches confirmed.
+func changes(base *Baseline, now load.Scenario) []change {
+	before, unfit := base.scenario(now.Name)
+	switch {
+	case unfit != "":
+		return []change{{name: "figures", why: unfit}}
+	case now.Sustained != nil:
+		return []change{rateChange(base, now, before)}
+	}
+	var all []change
+	earlier := measured(before)
+	for _, p := range measured(now) {
+		at := slices.IndexFunc(earlier, func(other load.Phase) bool { return other.Name == p.Name })
+		why := "it has no phase " + p.Name + " with accepted requests"
+		if at >= 0 {
+			why = planOf(p, now).differs(planOf(earlier[at], before))
+		}
+		if why != "" {
+			all = append(all, change{phase: p.Name, name: "response times", of: threshold.Threshold{Metric: threshold.Quantile}, why: base.otherwise(why)})
+			continue
+		}
+		for _, q := range baselineQuantiles {
+			all = append(all, change{phase: p.Name, name: fmt.Sprintf("response p%g", 100*q), of: threshold.Threshold{Metric: threshold.Quantile, P: q},
+				now: latencyOf(p, q), before: latencyOf(earlier[at], q)})
+		}
+	}
+	return all
+}
+
+// rateChange compares the rates of two searches.
+func rateChange(base *Baseline, now, before load.Scenario) change {
+	c := change{phase: "sustained", name: "sustained rate", of: threshold.Threshold{Metric: threshold.Sustained}, now: rateOfSearch(now.Sustained)}
+	if before.Sustained != nil {
+		c.before = rateOfSearch(before.Sustained)
+	}
+	phases, earlier := measured(now), measured(before)
+	switch {
+	case !c.now.Known:
+		c.why = "no confirmed rate to compare"
+	case !c.before.Known:
+		c.why = base.Name + " has no confirmed rate to compare with (use a run that has one)"
+	case !slices.Equal(boundsOf(now), boundsOf(before)):
+		c.why = base.otherwise(fmt.Sprintf("its search had the thresholds %q, this one %q", boundsOf(before), boundsOf(now)))
+	case len(phases) > 0 && len(earlier) > 0:
+		plan, then := planOf(phases[len(phases)-1], now), planOf(earlier[len(earlier)-1], before)
+		plan.rate, plan.mean, plan.peak = then.rate, then.mean, then.peak // the rate itself is compared
+		if differs := plan.differs(then); differs != "" {
+			c.why = base.otherwise(differs)
+		}
+	}
+	return c
+}
+
+// against returns how much worse a figure is than the baseline's, as a share:
+// 0.1 is a tenth worse. higher means that higher is worse, as for latencies.
+// The interval covers every combination of the two intervals. The result is
+// unknown if either figure is unknown or the baseline's is 0.
+func against(now, before threshold.Figure, higher bool) threshold.Figure {
+	if !now.Known || !before.Known || now.Value < 0 || before.Value <= 0 {
+		return threshold.Figure{}
+	}
+	f := threshold.Figure{AtLeast: now.AtLeast, Samples: now.Samples, Known: true}
+	// The ratio of the two: it is at least 0, and may have no upper end.
+	value, low, high := now.Value/before.Value, 0.0, math.Inf(1)
+	if !before.Open && before.High > 0 {
+		low = now.Low / before.High
+	}
+	if !now.Open && before.Low > 0 {
+		high = now.High / before.Low
+	}
+	if higher {
+		f.Value, f.Low, f.High, f.Open = value-1, low-1, high-1, math.IsInf(high, 1)
+		if f.Open {
+			f.High = f.Value
+		}
+		return f
+	}
+	f.Value, f.Low, f.High, f.Open = 1-value, 1-high, 1-low, false // nothing loses more than all of it
+	if math.IsInf(high, 1) {
+		f.Low = -1
+	}
+	return f
+}
+
+// holdWorse compares the figures with those of the other target, if there is one and the
+// threshold names no file. Otherwise it compares them with the baseline's.
+func (d *Draft) holdWorse(t threshold.Threshold) {
+	if d.InBlocks && t.Baseline == "" {
+		d.holdCompared(t)
+		return
+	}
+	base := d.terms.Baselines[t.Baseline]
+	all := changes(base, d.Result)
+	if len(all) == 0 {
+		d.enter("", t.Hold(threshold.Figure{}))
+	}
+	for _, c := range all {
+		if c.why != "" {
+			d.enter(c.phase, t.Unknown(c.why))
+			continue
+		}
+		t.P = c.of.P // an open end of the interval closes with enough requests beyond the quantile
+		var result threshold.Result
+		if c.of.Metric == threshold.Sustained {
+			c.now = d.figures[threshold.Sustained] // which may have no upper end
+			result = t.Hold(c.worse())
+		} else {
+			p := d.phases[slices.IndexFunc(d.phases, func(p Phase) bool { return p.Name == c.phase })]
+			c.now = threshold.Latency(d.tolerant(p.Recording), c.of.P) // which allows for the lag
+			result = distrust(p, t.Hold(c.worse()))
+			c.phase = fmt.Sprintf("%s p%g", c.phase, 100*c.of.P)
+		}
+		if result.Need > 0 {
+			result.Sentence += " in both runs"
+		}
+		result.Brief = fmt.Sprintf("%s, was %s", c.of.Brief(c.now), c.of.Brief(c.before))
+		result.Sentence = fmt.Sprintf("%s in %s; %s", result.Brief, base.Name, result.Sentence)
+		d.enter(c.phase, result)
+	}
+}
+
+// Difference compares the figures of two load runs, as a run with a baseline does. It
+// compares the changes with the thresholds, which CheckDifference accepts. The name is
+// that of the old file, for messages.
+func Difference(name string, before, after load.Results, thresholds []threshold.Threshold) (figures []diff.Figure, held []diff.Threshold) {
+	base, current := &Baseline{name, before}, &Baseline{"the new run", after}
+	for _, s := range after.Scenarios {
+		if s.Limiter != nil {
+			continue // its requests are meant to be refused
+		}
+		all := changes(base, s)
+		_, unfit := current.scenario(s.Name)
+		if _, unfitBefore := base.scenario(s.Name); unfit != "" && unfitBefore == "" {
+			all = []change{{name: "figures", why: unfit}}
+		}
+		for _, c := range all {
+			figures = append(figures, c.figure(s.Name))
+			for _, t := range thresholds {
+				if !t.For(s.Name) {
+					continue
+				}
+				one := diff.Threshold{Scenario: s.Name, Phase: c.phase, Text: t.Text, Outcome: load.Inconclusive, Why: c.why}
+				if c.why == "" {
+					t.P = c.of.P
+					result := t.Hold(c.worse())
+					one.Phase, one.Outcome, one.Why = c.phase+" "+c.name, load.Outcome(result.Verdict), result.Sentence
+				}
+				held = append(held, one)
+			}
+		}
+	}
+	for _, t := range thresholds {
+		if !slices.ContainsFunc(held, func(h diff.Threshold) bool { return h.Text == t.Text }) {
+			held = append(held, diff.Threshold{Scenario: cmp.Or(t.Scenario, "all scenarios"), Text: t.Text, Outcome: load.Inconclusive, Why: "the new run has no figure to compare"})
+		}
+	}
+	return figures, held
+}
+
+// figure returns the change for the report on two runs.
+func (c change) figure(scenario string) diff.Figure {
+	f := diff.Figure{Scenario: scenario, Phase: c.phase, Name: c.name, Unit: c.of.Unit(), Verdict: load.EffectNotKnown, Why: c.why}
+	if c.why != "" {
+		return f
+	}
+	worse := c.worse()
+	f.Old, f.New, f.Open = shown(c.of, c.before), shown(c.of, c.now), worse.Open
+	switch {
+	case !worse.Known:
+		f.Why = "a run has no such figure"
+		return f
+	case worse.Low > 0:
+		f.Verdict = load.Worse
+	case worse.High < 0 && !worse.Open:
+		f.Verdict = load.Better
+	case c.of.Metric == threshold.Quantile && (c.now.Open || c.before.Open):
+		f.Why = "too few requests got a response in time for an upper bound"
+		return f
+	default:
+		f.Verdict = load.NoDifference
+	}
+	f.Worse = shown(threshold.Threshold{Metric: threshold.Worse}, worse)
+	return f
+}
+
+// CheckDifference returns an error for a threshold that is not on a change.
+func CheckDifference(thresholds []threshold.Threshold) error {
+	for _, t := range thresholds {
+		if t.Metric != threshold.Worse || t.Baseline != "" {
+			return fmt.Errorf("--threshold %q: a comparison of two runs has changes only (use worse<5%%)", t.Text)
+		}
+	}
+	return nil
+}
+
+// shown returns a figure in the unit of the threshold; nil if it is unknown.
+func shown(of threshold.Threshold, f threshold.Figure) *load.Estimate {
+	if !f.Known {
+		return nil
+	}
+	f = of.Shown(f)
+	return &load.Estimate{Value: f.Value, Low: f.Low, High: max(f.High, f.Value), Open: f.Open}
+}
