@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
@@ -131,7 +132,7 @@ func (p *preparation) tryMove() {
 	}
 	op, s := spec.MustOperation(spec.MoveAccounts), p.subjects
 	move := func(from, to profile.Workspace) (client.Exchange, bool) {
-		return p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.adminKey, Body: moveBody(s.rows.accounts[0], from.ID, to.ID)})
+		return p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.adminKey, Body: encode(fixtures.MoveAccounts(from.ID, to.ID, s.rows.accounts[0]))})
 	}
 	entry, err := p.env.Journal.Open(journal.Entry{Do: journal.Move, Email: s.rows.accounts[0], Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name})
 	if err != nil {

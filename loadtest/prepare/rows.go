@@ -6,10 +6,11 @@ import (
 	"net/http"
 	"slices"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
@@ -58,25 +59,20 @@ func (p *preparation) findSpares() {
 	if !p.asked[spec.DeleteSubsequence] || p.stopped() || p.env.Profile.Stateless || !p.env.Profile.Implements(spec.ListSubsequences) {
 		return
 	}
-	op := spec.MustOperation(spec.ListSubsequences)
-	exists := map[string]bool{}
-	w := paging.Run(p.ctx, func(ctx context.Context, cursor string, size int) (paging.Page, error) {
-		request, asked := p.subjects.Page(op, cursor, size)
-		ex := p.env.Client.Do(ctx, request)
-		if ex.Err != nil {
-			return paging.Page{}, ex.Err
+	finder := &lookup.Finder{Send: p.env.Client.Do, Profile: p.env.Profile, Serves: p.env.Profile.Implements, Pages: mostPages}
+	var spares []string
+	for _, id := range p.env.rows.spares {
+		sight, _ := finder.Look(p.ctx, lookup.ID{Text: id, Role: dataset.Main, Entry: "expendable_subsequences"})
+		switch sight {
+		case lookup.There:
+			spares = append(spares, id)
+		case lookup.Unseen:
+			p.lack("the list of subsequences, which shows the expendable ones, could not be read", spec.DeleteSubsequence)
+			return
+		case lookup.Gone:
 		}
-		page, err := PageOf(ex, p.env.Rules.Check(asked, ex), size)
-		for _, row := range page.Rows {
-			exists[row.Key] = true
-		}
-		return page, err
-	}, paging.Fixed(largestPage), mostPages)
-	if !w.Complete() {
-		p.lack(fmt.Sprintf("the list of subsequences, which shows the expendable ones, could not be read (%s)", w.End), spec.DeleteSubsequence)
-		return
 	}
-	p.env.rows.spares = slices.DeleteFunc(slices.Clone(p.env.rows.spares), func(id string) bool { return !exists[paging.FoldID(id)] })
+	p.env.rows.spares = spares
 }
 
 // findListed reads the ids of rows for which a profile has no entry.
@@ -198,7 +194,7 @@ func (m *Mix) spread(whole schedule.Schedule, base uint64) (notes []string) {
 	m.every = (m.has(whole, base, spec.DeletePlacementTest) + maxStock - 1) / maxStock
 	for _, bounded := range []struct{ operation, why string }{
 		{spec.DeletePlacementTest, fmt.Sprintf("at most %d tests are created in advance", maxStock)},
-		{spec.MoveAccounts, fmt.Sprintf("the profile lists no more accounts to move (workspaces.%s.accounts)", m.subjects.sourceRole)},
+		{spec.MoveAccounts, fmt.Sprintf("the profile lists no more accounts to move (workspaces.%s.accounts)", m.subjects.sourceRole())},
 		{spec.DeleteSubsequence, "the profile lists no more subsequences to delete (workspaces.main.expendable_subsequences)"},
 	} {
 		turns, asked := m.has(whole, base, bounded.operation), len(m.places(whole, base, bounded.operation))
@@ -208,6 +204,16 @@ func (m *Mix) spread(whole schedule.Schedule, base uint64) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// sourceRole returns the role of the workspace whose accounts are moved.
+func (s *Subjects) sourceRole() string {
+	for role, w := range s.profile.Workspaces {
+		if w.ID == s.source.ID {
+			return role
+		}
+	}
+	return ""
 }
 
 // createdAtOnce is how many tests are created before their responses are checked, so
