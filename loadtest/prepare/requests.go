@@ -225,16 +225,16 @@ func encode(body any) []byte {
 // Page returns the request for the page of a list after a cursor, and what is known
 // about it. An empty cursor means the first page. A limit of 0 sends none.
 func (s *Subjects) Page(op spec.Operation, cursor string, limit int) (client.Request, judge.Request) {
-	query := url.Values{}
+	request := ask(op, "", s.mainKey, nil)
+	request.Query = url.Values{}
 	if limit > 0 {
-		query.Set("limit", strconv.Itoa(limit))
+		request.Query.Set("limit", strconv.Itoa(limit))
 	}
 	if cursor != "" {
 		name, _ := s.profile.CursorParameter(op)
-		query.Set(name, cursor)
+		request.Query.Set(name, cursor)
 	}
-	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: s.mainKey},
-		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID, Admin: s.admin, Limit: limit}
+	return request, judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID, Admin: s.admin, Limit: limit}
 }
 
 // PageOf returns the page in a response, with the keys of its rows only.
@@ -260,10 +260,17 @@ func UnusedID(seed uint64) string { return fixtures.UnusedID(rand.New(rand.NewPC
 
 // Typical returns a typical page request of a load, and what is known about it, if
 // the profile has a key for it.
-func Typical(profile *profile.Profile) (client.Request, judge.Request, bool) {
-	key, known := profile.FullKey(dataset.Main)
+func Typical(profile *profile.Profile) (request client.Request, asked judge.Request, ok bool) {
+	s, err := NewSubjects(&Env{Profile: profile}, "")
 	op, served := profile.AnyList(spec.ListPlacementTests)
-	main := profile.Workspaces[dataset.Main].ID
-	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: key.ForClient()},
-		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: main, Admin: profile.AdminOf(main), Limit: 10}, known && served
+	if err != nil || !served {
+		return request, asked, false
+	}
+	request, asked = s.Page(op, "", 10)
+	return request, asked, true
+}
+
+// ask returns a request of the operation.
+func ask(op spec.Operation, id string, key client.Key, body []byte) client.Request {
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Key: key, Body: body}
 }

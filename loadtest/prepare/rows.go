@@ -117,8 +117,7 @@ func (p *preparation) createTest(suffix string) (id string, ex client.Exchange) 
 	if p.stopped() || p.subjects.lookBefore(p.ctx) != nil || p.subjects.creates() != nil {
 		return "", ex
 	}
-	ex, _ = p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: p.subjects.mainKey,
-		Body: PlacementTestBody(p.env.Seed, 0, name)})
+	ex, _ = p.do(ask(op, "", p.subjects.mainKey, PlacementTestBody(p.env.Seed, 0, name)))
 	result := p.env.Rules.Check(judge.Request{Operation: op}, ex)
 	if ex.Status == http.StatusOK {
 		id = idOf(result.Rows)
@@ -159,8 +158,6 @@ func (m *Mix) Stock(ctx context.Context, whole schedule.Schedule, base uint64, c
 		if err := s.lookBefore(ctx); err != nil && len(deletions) > 0 {
 			return notes, fmt.Errorf("which tests exist before the run is unknown: %w", err)
 		}
-	}
-	if m.asks(spec.CreatePlacementTest) || len(deletions) > 0 {
 		if err := s.creates(); err != nil {
 			return notes, err
 		}
@@ -228,8 +225,7 @@ func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check
 	for i, place := range places {
 		name := s.nameOf(place, "deleted-")
 		tests[i] = made{name: name}
-		requests[i] = client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.mainKey,
-			Body: PlacementTestBody(s.seed, place, name)}
+		requests[i] = ask(op, "", s.mainKey, PlacementTestBody(s.seed, place, name))
 	}
 	for i, ex := range s.env.Client.All(ctx, requests) {
 		if ex.Err != nil {
