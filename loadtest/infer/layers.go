@@ -118,7 +118,7 @@ func (b *search) paced(n int) ([]record, error) {
 				break
 			}
 		}
-		if sent < n {
+		if n > 1 {
 			// In portions: what recovers gradually must not cost one request each.
 			if err := b.sleep(f.window / portions); err != nil {
 				return nil, err
