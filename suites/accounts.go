@@ -135,7 +135,7 @@ var outsider = Input(fmt.Sprintf("the entry workspaces.%s (a workspace with anot
 // plainKey is the need for a key of a workspace that is no admin workspace.
 var plainKey = Input(fmt.Sprintf("a key with the scope all:all of a workspace that is not an admin workspace (%s, %s)", dataset.SubA, dataset.Second),
 	func(p *profile.Profile) bool {
-		source, destination := MovedBetween(p, dataset.Admin)
+		source, destination, _ := p.Moves(dataset.Admin)
 		return len(plainKeys(p, source, destination)) > 0
 	})
 

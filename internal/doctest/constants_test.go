@@ -23,7 +23,7 @@ var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/load.md", "bodies above 8 MiB", "internal/client", "DefaultMaxBody", "8 << 20"},
 	{"docs/fan-out.md", "at most 24 hours", "loadtest", "mostAhead", "24 * time.Hour"},
 	{"docs/load.md", "is at most 0.01;", "loadtest/compare", "Level", "0.01"},
-	{"docs/rate-limits.md", "more than 8,000 requests", "loadtest/infer", "mostSlow", "8000"},
+	{"docs/rate-limits.md", "more than 8,000 requests", "loadtest/infer", "mostBurst", "8000"},
 	{"docs/rate-limits.md", "volleys of 50 requests", "internal/client", "volley", `"#[1-50]"`},
 	{"docs/judge-a-server.md", "on which 5 requests in a row", "suites/runner", "maxUnanswered", "5"},
 	{"docs/judge-a-server.md", "`pace.patience` (1 minute)", "fixtures/profile", "DefaultPatience", "time.Minute"},

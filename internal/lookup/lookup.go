@@ -3,6 +3,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,11 +67,12 @@ type Finder struct {
 	Send    paging.Sender
 	Profile *profile.Profile
 	Serves  func(operation string) bool
+	Pages   int // of a list that are read at most; 0 for 20
 
 	read sync.Map // role and operation → function that returns what the list shows
 }
 
-// maxPages bounds how many pages of a list are read.
+// maxPages bounds how many pages of a list are read by default.
 const maxPages = 20
 
 // Look looks for an id of the profile. Its error means that there was no usable response.
@@ -139,7 +141,7 @@ type shown struct {
 
 // listed looks for an id in a field of a list.
 func (f *Finder) listed(ctx context.Context, role, list, field, id string) (Sight, error) {
-	in, err := f.list(ctx, role, spec.MustOperation(list), 100, maxPages)
+	in, err := f.list(ctx, role, spec.MustOperation(list), 100, cmp.Or(f.Pages, maxPages))
 	switch {
 	case in.ids[field+paging.FoldID(id)]:
 		return There, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/sandbox/journal"
@@ -166,7 +167,7 @@ func (s *Sandbox) moveBack(ctx context.Context, by string, emails []string) {
 // moveHome reports whether the account is certainly at home.
 func (s *Sandbox) moveHome(ctx context.Context, by, email string, at place, home profile.Workspace) bool {
 	back := Change{By: by, Operation: spec.MustOperation(spec.MoveAccounts),
-		Body: moveBody(email, at.workspace, home.ID)}
+		Body: fixtures.MoveAccounts(at.workspace, home.ID, email)}
 	admin, ok := s.Profile.AdminKey(home)
 	if !ok {
 		s.uncertain.add(back, "the profile has no key of its admin workspace")
@@ -258,11 +259,6 @@ func (s *Sandbox) certain(emails []string) error {
 
 func unanswered(c Change, err error) string {
 	return fmt.Sprintf("%s had no response: %v", c.Operation.ID, err)
-}
-
-// moveBody is the body that moves an account.
-func moveBody(email, from, to string) map[string]any {
-	return map[string]any{"emails": []string{email}, "source_workspace_id": from, "destination_workspace_id": to}
 }
 
 // encode writes a body that the package itself has made; nil for none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
@@ -146,7 +147,7 @@ func (c *cleaner) seenAtHome(admin profile.Key, e journal.Entry, sibling string)
 func (c *cleaner) move(admin profile.Key, email, from, to string) (client.Exchange, error) {
 	op := spec.MustOperation(spec.MoveAccounts)
 	ex := c.send(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path,
-		Body: encode(moveBody(email, from, to)), Key: admin.ForClient()})
+		Body: encode(fixtures.MoveAccounts(from, to, email)), Key: admin.ForClient()})
 	return ex, ex.Err
 }
 

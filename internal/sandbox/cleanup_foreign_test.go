@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
@@ -86,7 +87,7 @@ func TestAnAccountThatWasSentToAnotherGroup(t *testing.T) {
 		box := New(Config{Profile: server.Profile, Journal: j})
 		admin, _ := server.Profile.FullKey(dataset.Admin)
 		for _, leg := range [][2]string{{home, w[dataset.SubB].ID}, {w[dataset.SubB].ID, w[dataset.Outsider].ID}} {
-			c := Change{Operation: spec.MustOperation(spec.MoveAccounts), Body: moveBody(email, leg[0], leg[1]), Key: admin.ForClient()}
+			c := Change{Operation: spec.MustOperation(spec.MoveAccounts), Body: fixtures.MoveAccounts(leg[0], leg[1], email), Key: admin.ForClient()}
 			begun, err := box.Before(c)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(moveAccount(t, server, email, leg[0], leg[1])).To(Equal(http.StatusOK))

@@ -20,6 +20,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
@@ -357,7 +358,7 @@ func TestLockOfAKilledRun(t *testing.T) {
 	g.Expect(s.Lock(t.Context())).To(Succeed())
 	admin, _ := server.Profile.FullKey(dataset.Admin)
 	var denied *Denied
-	err = s.Permit(t.Context(), Change{Operation: spec.MustOperation(spec.MoveAccounts), Key: admin.ForClient(), Body: moveBody(account, w[dataset.SubA].ID, w[dataset.SubB].ID)})
+	err = s.Permit(t.Context(), Change{Operation: spec.MustOperation(spec.MoveAccounts), Key: admin.ForClient(), Body: fixtures.MoveAccounts(w[dataset.SubA].ID, w[dataset.SubB].ID, account)})
 	g.Expect(errors.As(err, &denied)).To(BeTrue(), "%v", err)
 	g.Expect(denied.Input).To(ContainSubstring("a run was killed"))
 	s.Close(t.Context())

@@ -13,7 +13,7 @@ import (
 // limiter that was found lets pass.
 func TestBeyondAKnownLimiter(t *testing.T) {
 	told := 0
-	sustained := regexp.MustCompile(`^no slower limit was found in [\d.]+ s at [\d.]+ requests/s$`)
+	sustained := regexp.MustCompile(`^no slower limit was found at [\d.]+ requests/s for [\d.]+ s; a higher or slower limit`)
 	for seed := range uint64(40) {
 		w := newWorld(seed, mustParse(t, "fixed-window:20/1s"), time.Millisecond)
 		r, err := Run(context.Background(), w.wire(Others()...), Options{MaxTime: 5*time.Second + time.Duration(seed)*250*time.Millisecond, Seed: seed})
@@ -24,7 +24,7 @@ func TestBeyondAKnownLimiter(t *testing.T) {
 			continue
 		}
 		told++
-		if r.Beyond.Sustained > 20 {
+		if r.Beyond.SustainedPerSecond > 20 {
 			t.Errorf("seed %d: %s", seed, r.Beyond.Why)
 		}
 		if !sustained.MatchString(r.Beyond.Why) {
@@ -41,8 +41,8 @@ func TestRefusalsInDisguise(t *testing.T) {
 	w := newWorld(1, mustParse(t, "fixed-window:20/1s"), time.Millisecond)
 	wire := w.wire()
 	send := wire.Send
-	wire.Send = func(ctx context.Context, shots []Shot) []Observation {
-		seen := send(ctx, shots)
+	wire.Send = func(ctx context.Context, subjects []Subject) []Observation {
+		seen := send(ctx, subjects)
 		for i := range seen {
 			if seen[i].Status == http.StatusTooManyRequests {
 				seen[i].Status = http.StatusServiceUnavailable
@@ -55,7 +55,7 @@ func TestRefusalsInDisguise(t *testing.T) {
 		t.Fatal(err)
 	}
 	// That it cannot be told is what an empty value says: the reason does not repeat it.
-	if r.Verdict.Known() || !strings.Contains(r.Verdict.Why, "got neither a 2xx nor a 429") || strings.Contains(r.Verdict.Why, "cannot tell") || r.Beyond != nil {
+	if r.Verdict.Value != "" || !strings.Contains(r.Verdict.Why, "got neither a 2xx nor a 429") || strings.Contains(r.Verdict.Why, "cannot tell") || r.Beyond != nil {
 		t.Errorf("verdict %+v, beyond %+v; want that it cannot be told", r.Verdict, r.Beyond)
 	}
 }

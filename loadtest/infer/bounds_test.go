@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/loadtest/infer/family"
+	"outreach.example/conformance/reports/load"
 )
 
 // TestUnboundedSidesStayOpen checks that a side without a bound is omitted and
@@ -56,7 +57,7 @@ func TestFiguresStayWithinObservations(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, l := range r.Layers {
-				for what, e := range map[string]Estimate{"window": l.Window, "rate": l.Rate} {
+				for what, e := range map[string]load.Finding{"window": l.Window, "rate": l.Rate} {
 					if e.Low == 0 || e.High == 0 {
 						open++
 					}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/printable"
-
 	"outreach.example/conformance/loadtest/infer/family"
+	"outreach.example/conformance/reports/load"
 )
 
 // sure is the confidence of what is left when everything else is ruled out. The
@@ -25,90 +25,94 @@ const vague = 1.5
 
 // layer describes the layer that the fits leave. end is the error that ended
 // the search.
-func (s *search) layer(end error) Layer {
-	if len(s.fits) == 0 {
-		return unexplained(s, end)
+func (s *search) layer(end error) load.Layer {
+	if len(s.fits) == 0 || errors.Is(end, errTooLarge) {
+		return s.unexplained(end)
 	}
-	l := vagueIsUnknown(layerOf(s.fits))
-	if end != nil && !l.Kind.Known() {
-		l.Kind.Why += "; stopped by " + reason(s, end)
+	l := layerOf(s.fits)
+	// A kind that is left alone may fit only because it is vague.
+	if l.Kind.Value != "" && (l.Limit.High > 1.1*l.Limit.Low+1 || l.Window.High == 0 || l.Window.High > vague*l.Window.Low) {
+		l.Kind = load.Answer{OneOf: []string{l.Kind.Value}, Why: "no other known kind fits all observations, but its limit and window are uncertain"}
+		l.CountsRefused = load.Answer{Why: l.Kind.Why}
 	}
-	return l
-}
-
-// vagueIsUnknown rejects a kind that is left alone but fits only because it is
-// vague: the true kind may be unknown.
-func vagueIsUnknown(l Layer) Layer {
-	if l.Kind.Known() && (l.Limit.High > 1.1*l.Limit.Low+1 || l.Window.High == 0 || l.Window.High > vague*l.Window.Low) {
-		l.Kind = Answer{OneOf: []string{l.Kind.Value}, Why: "no other known kind fits all observations, but its limit and window are uncertain"}
-		l.CountsRefused = Answer{Why: l.Kind.Why}
+	if end != nil && l.Kind.Value == "" && !errors.Is(end, errForeign) {
+		l.Kind.Why += "; stopped by " + s.reason(end)
+	}
+	if !l.Limit.Known {
+		l.Limit.Why += "; " + s.before()
 	}
 	return l
 }
 
-func reason(s *search, end error) string {
+func (s *search) before() string {
+	return plural(s.passed(), "request") + " were accepted before its first refusal"
+}
+
+func (p *prober) reason(end error) string {
 	if errors.Is(end, errBudget) {
-		return s.stopped
+		return p.stopped
 	}
 	return end.Error()
 }
 
 // unexplained returns the layer when nothing fits.
-func unexplained(s *search, end error) Layer {
-	why := "stopped by " + fmt.Sprint(end)
+func (s *search) unexplained(end error) load.Layer {
+	why := "stopped by " + s.reason(end)
 	switch {
 	case errors.Is(end, errForeign):
 		why = "no known kind of limiter fits all observations: other traffic on the key, several layers, nodes with separate counters, random load shedding, or an unknown kind"
 	case errors.Is(end, errTooFast), errors.Is(end, errTooLarge):
 		why = end.Error()
 	case errors.Is(end, errBudget):
-		why = "stopped by " + s.stopped + " before the limiter was identified"
+		why += " before the limiter was identified"
 	}
-	return Layer{
-		Kind: Answer{Why: why}, CountsRefused: Answer{Why: why},
-		Limit:  Estimate{Unit: "requests", Why: fmt.Sprintf("%s; %d requests were accepted before the first refusal", why, s.burst)},
-		Window: Estimate{Unit: "s", Why: why}, Rate: Estimate{Unit: "requests/s", Why: why},
+	return load.Layer{
+		Kind: load.Answer{Why: why}, CountsRefused: load.Answer{Why: why}, Limit: load.Finding{Unit: "requests", Why: why + "; " + s.before()},
+		Window: load.Finding{Unit: "s", Why: why}, Rate: load.Finding{Unit: "requests/s", Why: why},
 	}
 }
 
 // layerOf returns what the fits have in common.
-func layerOf(fits []family.Fit) Layer {
-	var l Layer
+func layerOf(fits []family.Fit) load.Layer {
 	limits, windows, rates := newRange(), newRange(), newRange()
-	var kinds []string
-	counting := map[bool]bool{}
+	var kinds, counting []string
+	unaffected := false // by refused requests
+	include := func(list *[]string, value string) {
+		if !slices.Contains(*list, value) {
+			*list = append(*list, value)
+		}
+	}
 	for _, f := range fits {
 		limits.add(float64(f.Limit), float64(f.Limit))
 		windows.add(windowOf(f))
 		rates.add(f.Rate())
-		if !slices.Contains(kinds, string(f.Kind)) {
-			kinds = append(kinds, string(f.Kind))
-		}
-		if f.Kind != family.Aligned && f.Kind != family.First {
-			counting[f.Counting] = true
+		include(&kinds, string(f.Kind))
+		switch {
+		case fixed(f):
+			unaffected = true
+		case f.Counting:
+			include(&counting, "yes")
+		default:
+			include(&counting, "no")
 		}
 	}
 	slices.Sort(kinds)
-	if len(kinds) == 1 {
-		l.Kind = Answer{Value: kinds[0], Confidence: sure, Why: "every other kind with a window of at least four round trips is ruled out"}
-	} else {
-		l.Kind = Answer{OneOf: kinds, Why: "more than one kind fits all observations"}
+	l := load.Layer{
+		Kind:  load.Answer{OneOf: kinds, Why: "more than one kind fits all observations"},
+		Limit: limits.estimate("requests", 1), Window: windows.estimate("s", loose), Rate: rates.estimate("requests/s", loose),
 	}
-	l.Limit = limits.estimate("requests", 1)
-	l.Window = windows.estimate("s", loose)
-	l.Rate = rates.estimate("requests/s", loose)
+	if len(kinds) == 1 {
+		l.Kind = load.Answer{Value: kinds[0], Confidence: sure, Why: "every other kind with a window of at least four round trips is ruled out"}
+	}
 	switch {
 	case len(counting) == 0:
-		l.CountsRefused = Answer{Why: "it makes no difference to a fixed window"}
-	case len(kinds) > 1 && len(counting) < 2 && slices.ContainsFunc(fits,
-		func(f family.Fit) bool { return f.Kind == family.Aligned || f.Kind == family.First }):
-		l.CountsRefused = Answer{Why: "it depends on the kind"}
-	case counting[true] && counting[false]:
-		l.CountsRefused = Answer{OneOf: []string{"yes", "no"}, Why: "both fit all observations"}
-	case counting[true]:
-		l.CountsRefused = Answer{Value: "yes", Confidence: sure, Why: "the opposite is ruled out"}
+		l.CountsRefused.Why = "it makes no difference to a fixed window"
+	case len(counting) == 2:
+		l.CountsRefused = load.Answer{OneOf: []string{"yes", "no"}, Why: "both fit all observations"}
+	case unaffected:
+		l.CountsRefused.Why = "it depends on the kind"
 	default:
-		l.CountsRefused = Answer{Value: "no", Confidence: sure, Why: "the opposite is ruled out"}
+		l.CountsRefused = load.Answer{Value: counting[0], Confidence: sure, Why: "the opposite is ruled out"}
 	}
 	return l
 }
@@ -138,8 +142,8 @@ func (b *bounds) add(low, high float64) {
 
 // estimate returns the middle if the ends are close enough. It omits an
 // unbounded side and says so in Why.
-func (b bounds) estimate(unit string, closeness float64) Estimate {
-	e := Estimate{Unit: unit, Low: b.low, High: b.high}
+func (b bounds) estimate(unit string, closeness float64) load.Finding {
+	e := load.Finding{Unit: unit, Low: b.low, High: b.high}
 	if math.IsInf(b.high, 1) {
 		e.High = 0
 	}
@@ -160,33 +164,36 @@ func (b bounds) estimate(unit string, closeness float64) Estimate {
 }
 
 // noLimit returns how far the probing went without a refusal.
-func (s *search) noLimit() (Answer, *Beyond) {
+func (s *search) noLimit() (load.Answer, *load.Beyond) {
 	passed, elapsed := count(s.seen, family.Accepted), s.now()
 	if neither := count(s.seen, family.Unknown); neither > len(s.seen)/20 {
-		return Answer{Why: fmt.Sprintf("%d of %s got neither a 2xx nor a 429; a limiter may be the reason", neither,
+		return load.Answer{Why: fmt.Sprintf("%d of %s got neither a 2xx nor a 429; a limiter may be the reason", neither,
 			plural(len(s.seen), "request"))}, nil
 	}
-	beyond := beyond(passed, s.burst, elapsed)
+	b := beyond(passed, passed, elapsed)
+	tried := fmt.Sprintf("a burst of %d and %s were accepted", b.Burst, sustained(b))
+	b.Why = tried + notReached
 	if slope, ok := s.ramps(); ok {
-		return Answer{Value: Queued, Confidence: 0.9, Why: fmt.Sprintf(
-			"no request was refused, but a group was answered one by one at %s/s: a queueing limiter or a server at capacity (these look the same)", printable.Figure(slope))}, beyond
+		return load.Answer{Value: Queued, Confidence: 0.9, Why: fmt.Sprintf(
+			"no request was refused, but a group was answered one by one at %s/s: a queueing limiter or a server at capacity (these look the same)", printable.Figure(slope))}, b
 	}
-	return Answer{Value: NoLimit, Confidence: 1, Why: "no request was refused: " + beyond.Why}, beyond
+	return load.Answer{Value: NoLimit, Confidence: 1, Why: "no request was refused: " + tried}, b
 }
 
-func beyond(passed, burst int, elapsed time.Duration) *Beyond {
-	b := &Beyond{Burst: burst, Seconds: elapsed.Seconds()}
+// notReached follows what was tried: it does not prove that there is no limit.
+const notReached = "; a higher or slower limit would need more probing (--duration, --probe-budget)"
+
+func beyond(passed, burst int, elapsed time.Duration) *load.Beyond {
+	b := &load.Beyond{Burst: int64(burst), Seconds: elapsed.Seconds()}
 	if elapsed > 0 {
-		b.Sustained = float64(passed) / elapsed.Seconds()
+		b.SustainedPerSecond = float64(passed) / elapsed.Seconds()
 	}
-	rate, long := b.inWords()
-	b.Why = fmt.Sprintf("a burst of %d and %s for %s were accepted", burst, rate, long)
 	return b
 }
 
-// inWords formats the sustained rate and its duration.
-func (b *Beyond) inWords() (rate, long string) {
-	return printable.Figure(b.Sustained) + " requests/s", printable.Seconds(time.Duration(b.Seconds * float64(time.Second)))
+// sustained describes the sustained rate and its duration.
+func sustained(b *load.Beyond) string {
+	return printable.Figure(b.SustainedPerSecond) + " requests/s for " + printable.Amount(b.Seconds, "s")
 }
 
 func plural(n int, what string) string {

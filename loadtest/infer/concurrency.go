@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/loadtest/infer/family"
+	"outreach.example/conformance/reports/load"
 )
 
 // errConcurrency means that only concurrent requests are refused.
@@ -22,7 +23,7 @@ func (s *search) onlyTogether() error {
 	s.next("one at a time")
 	alone := max(8, min(s.burst+1, 200))
 	for range alone {
-		seen, err := s.send(Main, 1)
+		seen, err := s.send(1)
 		if err != nil {
 			return err
 		}
@@ -36,7 +37,7 @@ func (s *search) onlyTogether() error {
 	}
 	low, high := math.MaxInt, 0
 	for range waves {
-		seen, err := s.send(Main, s.options.MaxParallel)
+		seen, err := s.send(s.options.MaxParallel)
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,7 @@ func (s *search) onlyTogether() error {
 	// A bucket would be empty now. A limiter that passes one group of the
 	// accepted size after the other does not count over time.
 	for range waves {
-		seen, err := s.send(Main, max(1, low*3/4))
+		seen, err := s.send(max(1, low*3/4))
 		if err != nil {
 			return err
 		}
@@ -63,11 +64,11 @@ func (s *search) onlyTogether() error {
 	return errConcurrency
 }
 
-func (s *search) concurrencyAnswer() (Answer, *Estimate) {
+func (s *search) concurrencyAnswer() (load.Answer, *load.Finding) {
 	low, high := float64(s.inFlight[0]), float64(s.inFlight[1])
-	return Answer{Value: ConcurrencyLimited, Confidence: 0.9,
+	return load.Answer{Value: ConcurrencyLimited, Confidence: 0.9,
 			Why: "only parts of large groups are refused, never single requests or smaller groups (a rate limit with a window shorter than a round trip looks the same)"},
-		&Estimate{Known: true, Value: low, Low: low * 3 / 4, High: high, Confidence: 0.9, Unit: "requests",
+		&load.Finding{Known: true, Value: low, Low: low * 3 / 4, High: high, Confidence: 0.9, Unit: "requests",
 			Why: "requests in flight: the smallest accepted part of a large group"}
 }
 

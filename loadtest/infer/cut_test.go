@@ -2,6 +2,7 @@ package infer
 
 import (
 	"context"
+	"outreach.example/conformance/reports/load"
 	"testing"
 	"time"
 )
@@ -17,12 +18,12 @@ func TestAShutSlowLayerIsNotPassedOver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if shut := longestShut(r.Picture); shut < 5 {
+		if shut := longestShut(r.Probes); shut < 5 {
 			continue // it has not come to light
 		}
 		contradicted++
-		if len(r.Layers) == 1 && r.Layers[0].Kind.Known() {
-			t.Errorf("seed %d: only a %s of %g is told, although nothing passed for %.3g s", seed, r.Layers[0].Kind.Value, r.Layers[0].Limit.Value, longestShut(r.Picture))
+		if len(r.Layers) == 1 && r.Layers[0].Kind.Value != "" {
+			t.Errorf("seed %d: only a %s of %g is told, although nothing passed for %.3g s", seed, r.Layers[0].Kind.Value, r.Layers[0].Limit.Value, longestShut(r.Probes))
 		}
 	}
 	if contradicted == 0 {
@@ -32,15 +33,15 @@ func TestAShutSlowLayerIsNotPassedOver(t *testing.T) {
 
 // longestShut is the longest time, in seconds, from a request that passed to the
 // last refusal before the next one.
-func longestShut(picture []Point) float64 {
+func longestShut(picture []load.Probe) float64 {
 	longest, passed := 0.0, 0.0
 	for _, p := range picture {
 		switch {
-		case p.Subject != Main:
+		case p.Subject != string(Main):
 		case p.Verdict == "accepted":
-			passed = p.Received
+			passed = p.ReceivedSeconds
 		case p.Verdict == "limited":
-			longest = max(longest, p.Sent-passed)
+			longest = max(longest, p.Seconds-passed)
 		}
 	}
 	return longest

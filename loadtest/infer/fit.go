@@ -9,18 +9,28 @@ import (
 
 // fit fits the whole log.
 func (s *search) fit() error {
-	log := s.log()
-	if s.fitted {
+	log := s.layerLog()
+	least := leastTrips * s.trip
+	switch {
+	case s.fitted:
 		s.fits = family.Narrow(log, s.fits)
-	} else {
-		s.fits, s.fitted = family.Fits(log), true
+	case s.passed() > mostBurst:
+		return errTooLarge
+	case s.front == nil:
+		s.fits = family.Fits(log)
+	default:
+		s.fits = family.FitsAmong(log, s.front.slowerThan)
 	}
+	s.fitted = true
 	if len(s.fits) == 0 {
 		return errForeign
 	}
+	if s.front != nil {
+		least = 2 * s.front.window
+	}
 	s.fits = slices.DeleteFunc(s.fits, func(f family.Fit) bool {
 		_, high := f.Window()
-		return high < leastTrips*s.trip
+		return high < least
 	})
 	if len(s.fits) == 0 {
 		return errTooFast
@@ -36,62 +46,31 @@ func (s *search) rescale() {
 		low, high := f.Window()
 		least, most = min(least, low), max(most, high)
 	}
-	switch {
-	case most == family.Unbounded:
-	case most < 3*least:
+	if most != family.Unbounded && most < 3*least {
 		s.scale = least + (most-least)/2
 	}
 }
 
-// settled reports whether more probing is useless.
-func (s *search) settled() bool { return closelyKnown(s.fits, s.trip) }
-
-// closelyKnown reports whether one kind with one limit and a narrow window is
-// left.
-func closelyKnown(fits []family.Fit, trip time.Duration) bool {
-	kind, limit := fits[0].Kind, fits[0].Limit
-	for _, f := range fits {
-		if f.Kind != kind || f.Limit != limit {
-			return false
-		}
+// settled reports whether one kind with one limit and a narrow window is left:
+// more probing is useless.
+func (s *search) settled() bool {
+	first := s.fits[0]
+	for _, f := range s.fits {
 		low, high := f.Window()
 		// The middle of an interval of 2 % is within 1 % of the truth.
-		if high == family.Unbounded || high-low > max(high/50, 3*trip) {
+		if f.Kind != first.Kind || f.Limit != first.Limit || high == family.Unbounded || high-low > max(high/50, 3*s.trip) {
 			return false
 		}
 	}
-	return kind == family.Aligned || kind == family.First || len(fits) == 1
+	return fixed(first) || len(s.fits) == 1
 }
 
-// log returns the observations for the fast layer. Once a slower layer has
-// refused, it may have caused any refusal after the fast one was identified.
-func (s *search) log() *family.Log {
-	slower := s.anySlow()
-	return s.logOf(func(r record) bool { return slower && r.sent > s.understood })
-}
-
+// fixed reports whether refused requests make no difference to the kind.
 func fixed(f family.Fit) bool { return f.Kind == family.Aligned || f.Kind == family.First }
 
-// logOf attributes some refusals to another layer. Requests of other subjects
-// may have counted too, until that is known.
-func (s *search) logOf(excused func(record) bool) *family.Log {
-	shared := map[Subject]string{}
-	for other, t := range s.tally {
-		shared[other] = s.shared(other, t).Value
-	}
-	all := make([]family.Observation, 0, len(s.seen))
-	for _, r := range s.seen {
-		o := family.Observation{Sent: int64(r.sent), Received: int64(r.received), Verdict: r.verdict, Excused: excused(r)}
-		switch {
-		case r.subject == Main || shared[r.subject] == Shared:
-		case shared[r.subject] == Separate:
-			continue
-		default:
-			o.Verdict = family.Unknown
-		}
-		all = append(all, o)
-	}
-	return family.NewLog(all)
+// noneCounting reports whether no refused request prolongs the wait.
+func noneCounting(fits []family.Fit) bool {
+	return len(fits) > 0 && !slices.ContainsFunc(fits, func(f family.Fit) bool { return f.Counting })
 }
 
 // guess is a model with its probability weight.
@@ -117,11 +96,11 @@ const mostGuesses = 24
 
 // guess chooses models for all remaining kinds and limits.
 func (s *search) guess() {
-	log := s.log()
-	groups := map[family.Fit][]family.Fit{}
-	var order []family.Fit
+	log := s.layerLog()
+	groups := map[class][]family.Fit{}
+	var order []class
 	for _, f := range s.fits {
-		key := family.Fit{Kind: f.Kind, Counting: f.Counting}
+		key := class{kind: f.Kind, counting: f.Counting}
 		if groups[key] == nil {
 			order = append(order, key)
 		}
@@ -142,8 +121,8 @@ func (s *search) guess() {
 	}
 	s.guessed = len(s.seen)
 	// A model that is open just after a refusal is nearly contradicted.
-	if last := s.seen[len(s.seen)-1]; last.verdict == family.Refused {
-		s.guesses = slices.DeleteFunc(s.guesses, func(g guess) bool { return g.Room(last.received) > 0 })
+	if last := s.seen[len(s.seen)-1:]; s.refused(last) {
+		s.guesses = slices.DeleteFunc(s.guesses, func(g guess) bool { return g.Room(last[0].received) > 0 })
 	}
 }
 
@@ -152,37 +131,20 @@ func (s *search) guess() {
 func (s *search) update() {
 	fresh := s.seen[s.guessed:]
 	s.guessed = len(s.seen)
-	observations := observed(fresh)
 	if len(fresh) == 1 {
-		left := slices.DeleteFunc(slices.Clone(s.guesses), func(g guess) bool { return g.denies(fresh[0]) })
-		if len(left) > 0 {
-			s.guesses = left
-		} else {
+		r := fresh[0]
+		denies := func(g guess) bool {
+			return r.verdict == family.Accepted && g.Opens(r.received) > r.received || s.refused(fresh) && g.Room(r.sent) > 0
+		}
+		if !slices.ContainsFunc(s.guesses, func(g guess) bool { return !denies(g) }) {
 			s.doubts++
+		} else {
+			s.guesses = slices.DeleteFunc(s.guesses, denies)
 		}
 	}
 	for i := range s.guesses {
-		s.guesses[i].Observe(observations...)
-	}
-}
-
-// observed converts records to observations for models.
-func observed(records []record) []family.Observation {
-	observations := make([]family.Observation, 0, len(records))
-	for _, r := range records {
-		observations = append(observations, family.Observation{Sent: int64(r.sent), Received: int64(r.received), Verdict: r.verdict})
-	}
-	return observations
-}
-
-// denies reports whether the model expected otherwise.
-func (g *guess) denies(r record) bool {
-	switch r.verdict {
-	case family.Accepted:
-		return g.Opens(r.received) > r.received
-	case family.Refused:
-		return g.Room(r.sent) > 0
-	default:
-		return false
+		for _, r := range fresh {
+			s.guesses[i].Observe(observed(r))
+		}
 	}
 }

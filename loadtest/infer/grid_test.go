@@ -13,6 +13,8 @@ import (
 
 	"outreach.example/conformance/fixtures/refserver/limiter"
 	"outreach.example/conformance/internal/testbed"
+	"outreach.example/conformance/loadtest/infer/family"
+	"outreach.example/conformance/reports/load"
 )
 
 // gridKinds are the limiters of the grid, as limiter.Parse reads them.
@@ -66,22 +68,22 @@ type score struct {
 	wrong                                 []string
 	requests, windows                     float64 // in limits and windows
 	took                                  time.Duration
-	result                                Result
+	result                                load.Limiter
 }
 
 // kindOf is what a layer is to be called.
 func kindOf(l limiter.Layer) string {
 	if l.FromFirst {
-		return FirstWindow
+		return string(family.First)
 	}
-	return map[limiter.Kind]string{limiter.TokenBucket: TokenBucket, limiter.FixedWindow: AlignedWindow, limiter.SlidingLog: SlidingLog, limiter.SlidingCounter: SlidingCounter}[l.Kind]
+	return map[limiter.Kind]string{limiter.TokenBucket: string(family.Bucket), limiter.FixedWindow: string(family.Aligned), limiter.SlidingLog: string(family.Sliding), limiter.SlidingCounter: string(family.Counter)}[l.Kind]
 }
 
 // judge compares a result with the truth.
-func judge(c gridCase, config limiter.Config, r Result) score {
+func judge(c gridCase, config limiter.Config, r load.Limiter) score {
 	s := score{gridCase: c, result: r}
 	if r.Verdict.Value != RateLimited || len(r.Layers) != 1 {
-		if r.Verdict.Known() {
+		if r.Verdict.Value != "" {
 			s.wrong = append(s.wrong, "verdict "+r.Verdict.Value)
 		}
 		return s
@@ -94,7 +96,7 @@ func judge(c gridCase, config limiter.Config, r Result) score {
 		return known && true_
 	}
 	kind := kindOf(config.Layers[0])
-	s.right = check("kind "+layer.Kind.Value, layer.Kind.Known(), layer.Kind.Value == kind)
+	s.right = check("kind "+layer.Kind.Value, layer.Kind.Value != "", layer.Kind.Value == kind)
 	s.limit = check(fmt.Sprint("limit ", layer.Limit.Value), layer.Limit.Known, layer.Limit.Value == float64(c.limit))
 	true_ := c.window.Seconds()
 	check(fmt.Sprintf("window in %g..%g", layer.Window.Low, layer.Window.High), layer.Window.Known, layer.Window.Low <= true_ && true_ <= layer.Window.High)
@@ -103,13 +105,13 @@ func judge(c gridCase, config limiter.Config, r Result) score {
 	if config.CountRefused {
 		counting = "yes"
 	}
-	s.counting = check("counts refused "+layer.CountsRefused.Value, layer.CountsRefused.Known(), layer.CountsRefused.Value == counting) || kind == AlignedWindow || kind == FirstWindow
-	s.scope = check("scope "+r.Scope.Value, r.Scope.Known(), r.Scope.Value == string(config.Scope))
-	check("retry-after "+r.RetryAfter.Present.Value, r.RetryAfter.Present.Known(), r.RetryAfter.Present.Value == "always")
+	s.counting = check("counts refused "+layer.CountsRefused.Value, layer.CountsRefused.Value != "", layer.CountsRefused.Value == counting) || kind == string(family.Aligned) || kind == string(family.First)
+	s.scope = check("scope "+r.Scope.Value, r.Scope.Value != "", r.Scope.Value == string(config.Scope))
+	check("retry-after "+r.RetryAfter.Present.Value, r.RetryAfter.Present.Value != "", r.RetryAfter.Present.Value == "always")
 	check("a kept promise is called a lie", r.RetryAfter.Honest.Known, r.RetryAfter.Honest.Value == 1)
-	check("header limit", r.Headers.Limit.Known(), r.Headers.Limit.Value == Agrees)
-	check("header remaining", r.Headers.Remaining.Known(), r.Headers.Remaining.Value == Agrees)
-	check("header reset", r.Headers.Reset.Known(), r.Headers.Reset.Value == Agrees)
+	check("header limit", r.Headers.Limit.Value != "", r.Headers.Limit.Value == Agrees)
+	check("header remaining", r.Headers.Remaining.Value != "", r.Headers.Remaining.Value == Agrees)
+	check("header reset", r.Headers.Reset.Value != "", r.Headers.Reset.Value == Agrees)
 	s.requests = float64(r.Inference.Requests) / float64(c.limit)
 	s.windows = r.Inference.Seconds / true_
 	return s
@@ -202,7 +204,7 @@ func (g goals) check(t *testing.T, scores []score) {
 			}
 		}
 		if len(s.wrong) > 0 || !s.right || !s.limit {
-			l := Layer{}
+			l := load.Layer{}
 			if len(s.result.Layers) > 0 {
 				l = s.result.Layers[0]
 			}

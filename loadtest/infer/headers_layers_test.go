@@ -13,8 +13,8 @@ import (
 func TestUnreachedQuotaIsOnlyNoted(t *testing.T) {
 	w := newWorld(2, mustParse(t, "fixed-window:10/1s"), time.Millisecond)
 	wire := w.wire()
-	wire.Send = func(ctx context.Context, shots []Shot) []Observation {
-		seen := w.send(ctx, shots)
+	wire.Send = func(ctx context.Context, subjects []Subject) []Observation {
+		seen := w.send(ctx, subjects)
 		for _, o := range seen {
 			o.Header.Set("Ratelimit-Policy", "10;w=1, 6000;w=60")
 		}

@@ -12,16 +12,19 @@
 //
 // The package sends nothing and has no clock: both come with the Wire, so the
 // same code runs on virtual time in a simulation and on the wall clock. It
-// imports only its own sub-packages.
+// imports the results model and its own sub-packages.
 package infer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"outreach.example/conformance/loadtest/infer/family"
+	"outreach.example/conformance/reports/load"
 )
 
 // Subject is one kind of request that the Wire can send. Main is probed. Each
@@ -44,13 +47,15 @@ func Others() []Subject {
 	return []Subject{OtherKey, OtherWorkspace, OtherOperation, OtherMethod, OtherAddress}
 }
 
-// Shot is a request to send.
-type Shot struct {
-	Subject Subject
-	At      time.Time // when to send it; immediately if that has passed
-}
+// The values of load.Limiter.Verdict.
+const (
+	RateLimited        = "rate-limited"        // Layers holds what is known of the limiter
+	NoLimit            = "no-limit-seen"       // Beyond holds what was tried
+	ConcurrencyLimited = "concurrency-limited" // only concurrent requests are refused; Concurrency holds how many pass
+	Queued             = "slowed-down"         // excess requests wait, or the server is at capacity
+)
 
-// Observation is the result of a Shot.
+// Observation is the result of a request.
 type Observation struct {
 	Subject  Subject
 	Sent     time.Time   // not after the request left
@@ -63,12 +68,12 @@ type Observation struct {
 // Wire connects the inference to the world. Now, Sleep and the times of
 // observations must use one clock.
 type Wire struct {
-	// Send sends each request at its time, without waiting for the answers to
-	// the others, and returns one observation per shot, in the same order. It
-	// must not retry or delay requests (no pacing; one connection per request
-	// in flight). When the context ends it returns soon and marks missing
-	// answers as failed.
-	Send func(ctx context.Context, shots []Shot) []Observation
+	// Send sends a request of each subject at once, without waiting for the
+	// answers to the others, and returns their observations in the same order.
+	// It must not retry or delay requests (no pacing; one connection per
+	// request in flight). When the context ends it returns soon and marks
+	// missing answers as failed.
+	Send func(ctx context.Context, subjects []Subject) []Observation
 	Now  func() time.Time
 	// Sleep returns after d, or with the context's error as soon as it ends.
 	Sleep func(ctx context.Context, d time.Duration) error
@@ -76,143 +81,88 @@ type Wire struct {
 	Subjects []Subject
 }
 
-func (w Wire) has(s Subject) bool {
-	for _, known := range w.Subjects {
-		if known == s {
-			return true
-		}
-	}
-	return false
-}
-
 // Options limit the probing. The zero value means the defaults.
 type Options struct {
 	MaxRequests int           // maximum number of requests; default 5,000
 	MaxTime     time.Duration // maximum duration; default 2 minutes
 	MaxParallel int           // maximum requests in flight; default 64
-	Drains      int           // drains for scope, Retry-After and recovery; default and minimum 5
 	// Sustain is how long to stay at the limit to look for a slower layer;
 	// default 20 seconds.
 	Sustain time.Duration
 	Seed    uint64 // of the random variation of probes
-	Picture int    // maximum observations for the plot; default 2,000
 	// Log receives the name of each step; may be nil.
 	Log func(step string)
 }
 
-func (o Options) withDefaults() (Options, error) {
-	if o.MaxRequests < 0 || o.MaxTime < 0 || o.MaxParallel < 0 || o.Drains < 0 || o.Picture < 0 || o.Sustain < 0 {
-		return o, errors.New("infer: negative budget")
-	}
-	set := func(value *int, standard int) {
-		if *value == 0 {
-			*value = standard
-		}
-	}
-	set(&o.MaxRequests, 5000)
-	set(&o.MaxParallel, 64)
-	set(&o.Drains, 5)
-	set(&o.Picture, 2000)
-	if o.MaxTime == 0 {
-		o.MaxTime = 2 * time.Minute
-	}
-	if o.Sustain == 0 {
-		o.Sustain = 20 * time.Second
-	}
+func (o Options) withDefaults() Options {
+	o.MaxRequests = cmp.Or(o.MaxRequests, 5000)
+	o.MaxTime = cmp.Or(o.MaxTime, 2*time.Minute)
+	o.MaxParallel = cmp.Or(o.MaxParallel, 64)
+	o.Sustain = cmp.Or(o.Sustain, 20*time.Second)
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
-	return o, nil
+	return o
 }
 
 // Run probes a limiter through the wire. The key should be quiet: other traffic
 // on it makes the answer unknown. Run stops at its budgets and returns what is
-// known so far. An error means that the wire or the options are invalid or that
-// the context ended; the result is valid then too.
-func Run(ctx context.Context, w Wire, o Options) (Result, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return Result{}, err
-	}
-	if w.Send == nil || w.Now == nil || w.Sleep == nil {
-		return Result{}, errors.New("infer: a wire needs Send, Now and Sleep")
-	}
-	s := newSearch(ctx, w, o)
-	result := Result{}
+// known so far. An error means that the context ended; the result is valid then
+// too.
+func Run(ctx context.Context, w Wire, o Options) (load.Limiter, error) {
+	s := newSearch(newProber(ctx, w, o.withDefaults()))
+	var l load.Limiter
 	end := s.run()
-	result.Inference = s.spent()
+	l.Inference = s.spent()
 	switch {
 	case errors.Is(end, errNoLimit):
-		result.Verdict, result.Beyond = s.noLimit()
+		l.Verdict, l.Beyond = s.noLimit()
 	case errors.Is(end, errConcurrency):
-		result.Verdict, result.Concurrency = s.concurrencyAnswer()
-	case count(s.seen, family.Refused) == 0:
-		result.Verdict = Answer{Why: reason(s, end)}
+		l.Verdict, l.Concurrency = s.concurrencyAnswer()
+	case l.Inference.Refused == 0:
+		l.Verdict = load.Answer{Why: s.reason(end)}
 	default:
-		result.Verdict = Answer{Value: RateLimited, Confidence: sure, Why: "requests were refused with 429"}
-		s.layers(&result, end)
-	}
-	result.Sharing, result.Scope = s.sharing()
-	result.RetryAfter = s.retryAfter()
-	result.Recovery = s.recoveryTime()
-	result.Headers = s.headerClaims(result.Layers)
-	result.RoundTrip = s.roundTrip()
-	result.Total = s.spent()
-	result.Picture = s.picture()
-	result.Notes = append(s.notes(), s.unreached(result.Layers)...)
-	return result, ctx.Err()
-}
-
-// layers continues after the search for the fast layer: with drains, which test
-// it again, and with slower layers.
-func (s *search) layers(result *Result, end error) {
-	result.Layers = []Layer{s.layer(end)}
-	if end != nil {
-		return
-	}
-	s.fast, s.understood = s.fits, s.now()
-	end = s.observeCycles()
-	// A slower layer may now contradict the fast one.
-	contradicted := errors.Is(end, errForeign)
-	if end != nil && !contradicted || len(s.fast) > mostFast {
-		s.tell(result, end)
-		return
-	}
-	s.fits = s.fast
-	if end = s.layersBehind(result, contradicted); contradicted && end == nil {
-		_ = s.observeCycles() // what was not visible before; the layers stay
-	}
-}
-
-// mostFast limits the fits of the fast layer that are left when a slower one is
-// sought: uncertainty about the first cannot be separated from the second.
-const mostFast = 6
-
-// picture returns an even, bounded selection of the observations.
-func (p *prober) picture() []Point {
-	step := max(1, (len(p.seen)+p.options.Picture-1)/p.options.Picture)
-	points := make([]Point, 0, len(p.seen)/step+1)
-	for i := 0; i < len(p.seen); i += step {
-		r := p.seen[i]
-		verdict := map[family.Verdict]string{family.Accepted: "accepted", family.Refused: "limited", family.Unknown: "failed"}[r.verdict]
-		points = append(points, Point{Sent: r.sent.Seconds(), Received: r.received.Seconds(), Subject: r.subject, Verdict: verdict, Step: r.step})
-	}
-	return points
-}
-
-func (p *prober) roundTrip() Estimate {
-	trip := medianTrip(p.seen)
-	if trip == 0 {
-		return Estimate{Unit: "s", Why: "no request was answered"}
-	}
-	low, high := trip, trip
-	for _, r := range p.seen {
-		if r.status != 0 {
-			low, high = min(low, r.received-r.sent), max(high, r.received-r.sent)
+		l.Verdict = load.Answer{Value: RateLimited, Confidence: sure, Why: "requests were refused with 429"}
+		if l.Layers = []load.Layer{s.layer(end)}; end == nil {
+			l.Layers, l.Beyond = s.layers()
 		}
 	}
-	return Estimate{Known: true, Value: trip.Seconds(), Low: low.Seconds(), High: high.Seconds(), Confidence: 1, Unit: "s",
-		Why: "median; the interval is the minimum and maximum"}
+	l.Sharing, l.Scope = s.sharing()
+	l.Recovery = s.recoveryTime()
+	l.RetryAfter = s.retryAfter(l.Recovery)
+	l.Headers = s.headerClaims(l.Layers)
+	l.RoundTrip = s.roundTrip()
+	l.Total = s.spent()
+	l.Probes = s.probes()
+	l.Notes = append(s.notes(), s.unreached(l.Layers)...)
+	l.Summary = summary(l)
+	return l, ctx.Err()
+}
+
+// mostProbes bounds the observations in a result.
+const mostProbes = 2000
+
+// probes returns an even, bounded selection of the observations.
+func (p *prober) probes() []load.Probe {
+	verdicts := map[family.Verdict]string{family.Accepted: "accepted", family.Refused: "limited", family.Unknown: "failed"}
+	step := (len(p.seen) + mostProbes - 1) / mostProbes
+	var probes []load.Probe
+	for i := 0; i < len(p.seen); i += step {
+		r := p.seen[i]
+		probes = append(probes, load.Probe{Seconds: r.sent.Seconds(), ReceivedSeconds: r.received.Seconds(), Subject: string(r.subject),
+			Verdict: verdicts[r.verdict], Phase: r.step})
+	}
+	slices.SortStableFunc(probes, func(a, b load.Probe) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	return probes
+}
+
+func (p *prober) roundTrip() load.Finding {
+	trips := p.trips()
+	if len(trips) == 0 {
+		return load.Finding{Unit: "s", Why: "no request was answered"}
+	}
+	return load.Finding{Known: true, Value: median(trips).Seconds(), Low: trips[0].Seconds(), High: trips[len(trips)-1].Seconds(), Confidence: 1,
+		Unit: "s", Why: "median; the interval is the minimum and maximum"}
 }
 
 // notes returns remarks beside the answers.
@@ -223,7 +173,7 @@ func (p *prober) notes() []string {
 		switch {
 		case r.status == 0:
 			failed++
-		case r.status >= 500:
+		case r.status >= http.StatusInternalServerError:
 			broken++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"outreach.example/conformance/fixtures/refserver/limiter"
 	"outreach.example/conformance/internal/testbed"
+	"outreach.example/conformance/reports/load"
 )
 
 func mustParse(t testing.TB, text string) limiter.Config {
@@ -55,7 +56,7 @@ func TestSlowLayerTooEarly(t *testing.T) {
 	for _, config := range []string{"fixed-window:20/1s,fixed-window:60/10s", "fixed-window:20/1s,fixed-window:200/1m,count-refused"} {
 		t.Run(config, func(t *testing.T) {
 			c := layered{config: mustParse(t, config), trip: time.Millisecond, seed: 3}
-			if r := c.run(t); len(r.Layers) != 1 || r.Layers[0].Kind.Known() || r.Layers[0].Limit.Known || r.Layers[0].Kind.Why == "" {
+			if r := c.run(t); len(r.Layers) != 1 || r.Layers[0].Kind.Value != "" || r.Layers[0].Limit.Known || r.Layers[0].Kind.Why == "" {
 				t.Errorf("layers %+v, want one that is not told", r.Layers)
 			}
 		})
@@ -70,7 +71,7 @@ func TestLargeSlowLayer(t *testing.T) {
 	if len(r.Layers) != 2 || r.Layers[0].Limit.Value != 500 {
 		t.Fatalf("layers %+v", r.Layers)
 	}
-	if slow := r.Layers[1]; slow.Kind.Known() || slow.Limit.Known || slow.Kind.Why != errTooLarge.Error() {
+	if slow := r.Layers[1]; slow.Kind.Value != "" || slow.Limit.Known || slow.Kind.Why != errTooLarge.Error() {
 		t.Errorf("the slow layer is said to be %+v", slow)
 	}
 }
@@ -82,7 +83,7 @@ type layered struct {
 	seed   uint64
 }
 
-func (c layered) run(t *testing.T) Result {
+func (c layered) run(t *testing.T) load.Limiter {
 	t.Helper()
 	slow := c.config.Layers[1]
 	w := newWorld(c.seed, c.config, c.trip)
@@ -103,13 +104,13 @@ func (c layered) windows() time.Duration {
 }
 
 // judge tells whether both layers are told, and what is said that is not so.
-func (c layered) judge(r Result) (told bool, wrong []string) {
+func (c layered) judge(r load.Limiter) (told bool, wrong []string) {
 	told = len(r.Layers) == 2
 	for i, l := range r.Layers {
 		is := c.config.Layers[i]
 		kind, window := kindOf(is), is.Per.Seconds()
-		told = told && l.Kind.Known() && l.Limit.Known && l.Window.Known && math.Abs(l.Window.Value/window-1) <= 0.01
-		if l.Kind.Known() && l.Kind.Value != kind {
+		told = told && l.Kind.Value != "" && l.Limit.Known && l.Window.Known && math.Abs(l.Window.Value/window-1) <= 0.01
+		if l.Kind.Value != "" && l.Kind.Value != kind {
 			wrong = append(wrong, fmt.Sprintf("layer %d is called %s", i, l.Kind.Value))
 		}
 		if l.Limit.Known && l.Limit.Value != float64(is.Limit) {
@@ -146,7 +147,7 @@ func TestRandomLayers(t *testing.T) {
 			o := &outcomes[i]
 			o.told, o.wrong = c.judge(r)
 			slow := c.config.Layers[1]
-			o.roomy = 2*slow.Limit >= 3*r.Inference.Requests
+			o.roomy = 2*slow.Limit >= 3*int(r.Inference.Requests)
 			o.requests, o.windows = float64(r.Total.Requests)/float64(slow.Limit), r.Total.Seconds/slow.Per.Seconds()
 		})
 	}

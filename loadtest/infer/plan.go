@@ -36,10 +36,10 @@ type outcome struct {
 }
 
 // foretell simulates an experiment.
-func foretell(m family.Model, e experiment, now, trip time.Duration, polls int) (o outcome) {
+func (s *search) foretell(m family.Model, e experiment, now time.Duration, polls int) (o outcome) {
 	t, sent := now+e.rest, 0
 	send := func(stage, n int) {
-		o.passed[stage] = m.Send(t, n)
+		o.passed[stage] = s.sendTo(&m, &t, n)
 		sent += n
 	}
 	end := func(stage int) { o.ends[stage], o.requests[stage] = t-now, sent }
@@ -61,11 +61,32 @@ func foretell(m family.Model, e experiment, now, trip time.Duration, polls int) 
 		o.opens[i] = t - now
 		m.Send(t, 1)
 		sent += polls
-		t += 2*trip + m.Window()/lateness
+		t += 2*s.trip + m.Window()/lateness
 		send(i, m.Room(t)+1)
 		end(i)
 	}
 	return o
+}
+
+// steps is the number of portions in which a paced sending is simulated.
+const steps = 16
+
+// sendTo simulates sending n requests from t on and returns how many pass. A
+// layer in front paces them.
+func (s *search) sendTo(m *family.Model, t *time.Duration, n int) (passed int) {
+	if s.front == nil || n <= s.front.limit {
+		return m.Send(*t, n)
+	}
+	portion := max(s.front.limit, (n+steps-1)/steps)
+	pause := times(s.front.window, float64(portion)/float64(s.front.limit))
+	for range 2 * steps { // more than n may pass meanwhile
+		room := m.Send(*t, portion)
+		if passed += room; room < portion {
+			break
+		}
+		*t += pause
+	}
+	return passed
 }
 
 // plan chooses the experiment that distinguishes most models for its cost in
@@ -79,7 +100,7 @@ func (s *search) plan() (best experiment, ok bool) {
 	for _, e := range s.menu() {
 		outcomes := make([]outcome, len(s.guesses))
 		for i := range s.guesses {
-			outcomes[i] = foretell(s.guesses[i].Clone(), e, now, s.trip, s.looks())
+			outcomes[i] = s.foretell(s.guesses[i].Clone(), e, now, s.looks())
 		}
 		v, openings := s.value(outcomes)
 		if v > value {

@@ -11,6 +11,7 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/infer/claims"
 	"outreach.example/conformance/loadtest/infer/family"
+	"outreach.example/conformance/reports/load"
 )
 
 // errBudget ends the probing when a budget is exhausted.
@@ -22,9 +23,13 @@ type prober struct {
 	options Options
 	ctx     context.Context
 	began   time.Time
-	step    string // current step, for the picture
+	step    string // current step
 	seen    []record
 	stopped string // the budget that ended the probing
+
+	controls map[Subject]family.Verdict // of other subjects, while the limiter is at rest
+	tally    map[Subject]tally
+	cycles   []cycle
 }
 
 // record is an observation in the log's time.
@@ -38,13 +43,8 @@ type record struct {
 	slow           bool // a refusal that the fast layer does not explain
 }
 
-// flight identifies a request by the time it was in flight. No two are equal.
-type flight struct{ sent, received time.Duration }
-
-func (r record) flight() flight { return flight{r.sent, r.received} }
-
 func newProber(ctx context.Context, w Wire, o Options) *prober {
-	return &prober{wire: w, options: o, ctx: ctx, began: w.Now()}
+	return &prober{wire: w, options: o, ctx: ctx, began: w.Now(), controls: map[Subject]family.Verdict{}, tally: map[Subject]tally{}}
 }
 
 func (p *prober) now() time.Duration { return p.wire.Now().Sub(p.began) }
@@ -54,34 +54,23 @@ func (p *prober) next(step string) {
 	p.options.Log(step)
 }
 
-// send sends n requests of a subject at once and returns their records.
-func (p *prober) send(s Subject, n int) ([]record, error) {
-	shots := make([]Shot, n)
-	for i := range shots {
-		shots[i].Subject = s
-	}
-	return p.shoot(shots)
-}
+// sendMain sends n requests of Main at once and returns their records.
+func (p *prober) sendMain(n int) ([]record, error) { return p.send(slices.Repeat([]Subject{Main}, n)) }
 
-// shoot sends shots at once, up to the allowed number in flight.
-func (p *prober) shoot(shots []Shot) ([]record, error) {
+// send sends requests at once, up to the allowed number in flight.
+func (p *prober) send(subjects []Subject) ([]record, error) {
 	first := len(p.seen)
-	for len(shots) > 0 {
+	for wave := range slices.Chunk(subjects, p.options.MaxParallel) {
 		if err := p.allows(0); err != nil {
 			return nil, err
 		}
-		wave := min(len(shots), p.options.MaxParallel, p.options.MaxRequests-len(p.seen))
-		if wave <= 0 {
-			return nil, p.stop(fmt.Sprintf("the budget of %d requests", p.options.MaxRequests))
-		}
-		now := p.wire.Now()
-		for i := range shots[:wave] {
-			shots[i].At = now
-		}
-		for _, o := range p.wire.Send(p.ctx, shots[:wave]) {
+		allowed := min(len(wave), p.options.MaxRequests-len(p.seen))
+		for _, o := range p.wire.Send(p.ctx, wave[:allowed]) {
 			p.seen = append(p.seen, p.record(o))
 		}
-		shots = shots[wave:]
+		if allowed < len(wave) {
+			return nil, p.stop(fmt.Sprintf("the budget of %d requests", p.options.MaxRequests))
+		}
 	}
 	return p.seen[first:], p.ctx.Err()
 }
@@ -128,18 +117,9 @@ func (p *prober) stop(why string) error {
 	return errBudget
 }
 
-func (p *prober) spent() Spent {
-	s := Spent{Requests: len(p.seen), Seconds: p.now().Seconds(), Stopped: p.stopped}
-	for _, r := range p.seen {
-		switch r.verdict {
-		case family.Refused:
-			s.Refused++
-		case family.Unknown:
-			s.Failed++
-		case family.Accepted:
-		}
-	}
-	return s
+func (p *prober) spent() load.Spent {
+	return load.Spent{Requests: int64(len(p.seen)), Seconds: p.now().Seconds(), Stopped: p.stopped,
+		Refused: int64(count(p.seen, family.Refused)), Failed: int64(count(p.seen, family.Unknown))}
 }
 
 // count counts verdicts.
@@ -152,18 +132,54 @@ func count(records []record, v family.Verdict) (n int) {
 	return n
 }
 
-// medianTrip returns the median round trip of answered requests; 0 if there are
-// none.
-func medianTrip(records []record) time.Duration {
+// trips returns the round trips of answered requests, ascending.
+func (p *prober) trips() []time.Duration {
 	var trips []time.Duration
-	for _, r := range records {
+	for _, r := range p.seen {
 		if r.status != 0 {
 			trips = append(trips, r.received-r.sent)
 		}
 	}
-	if len(trips) == 0 {
+	slices.Sort(trips)
+	return trips
+}
+
+// median returns the middle of ascending durations; 0 if there are none.
+func median(sorted []time.Duration) time.Duration {
+	if len(sorted) == 0 {
 		return 0
 	}
-	slices.Sort(trips)
-	return trips[len(trips)/2]
+	return sorted[len(sorted)/2]
+}
+
+func times(d time.Duration, factor float64) time.Duration { return time.Duration(float64(d) * factor) }
+
+func (p *prober) lastReceived() time.Duration { return p.seen[len(p.seen)-1].received }
+
+// log prepares the observations for the families. The excused refusals need no
+// explanation. Requests of other subjects may have counted too, until that is
+// known.
+func (p *prober) log(excused func(record) bool) *family.Log {
+	shared := map[Subject]string{}
+	for other := range p.tally {
+		shared[other] = p.shared(other).Value
+	}
+	var all []family.Observation
+	for _, r := range p.seen {
+		o := observed(r)
+		o.Excused = excused(r)
+		switch {
+		case r.subject == Main || shared[r.subject] == Shared:
+		case shared[r.subject] == Separate:
+			continue
+		default:
+			o.Verdict = family.Unknown
+		}
+		all = append(all, o)
+	}
+	return family.NewLog(all)
+}
+
+func observed(r record) family.Observation {
+	return family.Observation{Sent: int64(r.sent), Received: int64(r.received), Verdict: r.verdict}
 }

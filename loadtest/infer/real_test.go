@@ -73,11 +73,11 @@ func real(t *testing.T, config limiter.Config) Wire {
 				return nil
 			}
 		},
-		Send: func(ctx context.Context, shots []Shot) []Observation {
-			seen := make([]Observation, len(shots))
+		Send: func(ctx context.Context, subjects []Subject) []Observation {
+			seen := make([]Observation, len(subjects))
 			var wait sync.WaitGroup
-			for i, shot := range shots {
-				wait.Go(func() { seen[i] = send(ctx, shot.Subject) })
+			for i, subject := range subjects {
+				wait.Go(func() { seen[i] = send(ctx, subject) })
 			}
 			wait.Wait()
 			return seen

@@ -1,17 +1,10 @@
 package infer
 
-import (
-	"slices"
-	"time"
-
-	"outreach.example/conformance/loadtest/infer/family"
-)
+import "time"
 
 // round performs the most informative experiment.
 func (s *search) round() error {
-	s.rounds++
 	s.guess()
-	defer func() { s.guesses = nil }()
 	e, step := s.experiment()
 	s.next(step)
 	return s.perform(e)
@@ -61,7 +54,7 @@ func (s *search) stale() {
 		left += 1 + min(3, float64(high)/float64(low)-1)
 	}
 	s.idle++
-	if s.left == 0 || left < s.left*0.99 {
+	if s.left == 0 || left < s.left*0.95 {
 		s.idle = 0
 	}
 	s.left = left
@@ -80,14 +73,14 @@ func (s *search) confirmation() experiment {
 	return experiment{rest: times(window, 0.4+0.4*s.random.Float64()), drain: true, openings: 1}
 }
 
-// anything returns an experiment independent of the models.
+// anything returns an experiment that suits one of the fits, whatever the guesses
+// expect.
 func (s *search) anything() experiment {
-	window := s.scale
-	if len(s.guesses) > 0 {
-		window = s.guesses[0].Window()
-	}
 	r := s.random.Float64
-	return experiment{rest: min(times(window, 0.3+1.2*r()), s.now()), share: int((0.2 + 0.5*r()) * float64(s.fits[0].Limit)),
+	f := s.fits[s.random.IntN(len(s.fits))]
+	low, high := f.Window()
+	window := low + (min(high, 3*low)-low)/2
+	return experiment{rest: min(times(window, 0.3+1.2*r()), s.now()), share: int((0.2 + 0.5*r()) * float64(f.Limit)),
 		wait: min(times(window, 0.2+0.6*r()), s.now()/2), drain: true, openings: 1}
 }
 
@@ -99,12 +92,12 @@ func (s *search) perform(e experiment) error {
 		return err
 	}
 	if e.share > 0 {
-		seen, err := s.send(Main, e.share)
+		seen, err := s.send(e.share)
 		if err != nil {
 			return err
 		}
 		s.update()
-		if count(seen, family.Refused) > 0 && e.excess == 0 {
+		if s.refused(seen) && e.excess == 0 {
 			return nil
 		}
 	}
@@ -117,14 +110,19 @@ func (s *search) perform(e experiment) error {
 		}
 	}
 	if e.excess > 0 {
-		if _, err := s.send(Main, e.excess); err != nil {
+		if _, err := s.send(e.excess); err != nil {
 			return err
 		}
 	}
 	s.update()
 	before := s.sharp()
 	for range e.openings {
-		if opened, err := s.watch(); err != nil || !opened {
+		opened, err := s.untilOpens()
+		if opened && err == nil {
+			err = s.drain()
+			s.update()
+		}
+		if err != nil || !opened {
 			clear(s.upheld)
 			return err
 		}
@@ -142,22 +140,20 @@ func (s *search) perform(e experiment) error {
 // sharp returns the classes that predict the opening precisely.
 func (s *search) sharp() map[class]bool {
 	now := s.now()
-	type span struct{ low, high time.Duration }
-	spans := map[class]span{}
+	earliest, latest := map[class]time.Duration{}, map[class]time.Duration{}
 	for i := range s.guesses {
 		g := &s.guesses[i]
-		opens := g.Opens(now)
-		at, ok := spans[g.class()]
-		if !ok {
-			at = span{opens, opens}
+		c, opens := g.class(), g.Opens(now)
+		if _, ok := earliest[c]; !ok {
+			earliest[c] = opens
 		}
-		spans[g.class()] = span{min(at.low, opens), max(at.high, opens)}
+		earliest[c], latest[c] = min(earliest[c], opens), max(latest[c], opens)
 	}
 	sharp := map[class]bool{}
 	for i := range s.guesses {
 		g := &s.guesses[i]
-		if at := spans[g.class()]; at.high-at.low <= g.Window()/sharpness {
-			sharp[g.class()] = true
+		if c := g.class(); latest[c]-earliest[c] <= g.Window()/sharpness {
+			sharp[c] = true
 		}
 	}
 	return sharp
@@ -165,83 +161,3 @@ func (s *search) sharp() map[class]bool {
 
 // sharpness is the divisor of a window that bounds a precise prediction.
 const sharpness = 10
-
-// looks returns how many requests to spend on one opening. If refused requests
-// count, each of them delays it.
-func (s *search) looks() int {
-	counting, all := 0.0, 0.0
-	for _, g := range s.guesses {
-		all += g.weight
-		if g.Counting {
-			counting += g.weight
-		}
-	}
-	if 2*counting > all {
-		return min(max(4, s.burst/8), 10)
-	}
-	return min(max(6, s.burst/4), 24)
-}
-
-// watch sends single requests when the models disagree, until one passes, and
-// then drains. It ends early if no model is left.
-func (s *search) watch() (opened bool, err error) {
-	times := s.openings()
-	if len(times) == 0 {
-		return false, nil
-	}
-	step := max((times[len(times)-1]-times[0])/time.Duration(s.looks()), s.trip/2)
-	next := times[0] - step/2
-	if next < s.now()+step/2 {
-		next = s.nextLook(step)
-	}
-	for looks := 0; looks < mostLooks && s.doubts <= mostDoubts; looks++ {
-		if err := s.sleepUntil(next); err != nil {
-			return false, err
-		}
-		seen, err := s.send(Main, 1)
-		if err != nil {
-			return false, err
-		}
-		s.update()
-		if seen[0].verdict == family.Accepted {
-			err := s.drain()
-			s.update()
-			return true, err
-		}
-		if next = s.nextLook(step); s.doubts > 0 {
-			next = s.now() + max(step, s.trip)
-		}
-	}
-	return false, nil
-}
-
-// mostDoubts is how often the last models may be wrong, because each represents
-// similar ones.
-const mostDoubts = 2
-
-// mostLooks limits the requests spent on one opening.
-const mostLooks = 50
-
-// openings returns when the remaining models expect to open.
-func (s *search) openings() []time.Duration {
-	now := s.now()
-	out := make([]time.Duration, 0, len(s.guesses))
-	for i := range s.guesses {
-		out = append(out, s.guesses[i].Opens(now))
-	}
-	slices.Sort(out)
-	return out
-}
-
-// nextLook returns a time just after the next moment at which a model opens,
-// and after those soon after it.
-func (s *search) nextLook(step time.Duration) time.Duration {
-	now := s.now()
-	all := s.openings()
-	for i, t := range all {
-		if i+1 == len(all) || all[i+1] > now+step {
-			return max(now+s.trip/4, t+step/2)
-		}
-	}
-	return now + step
-}

@@ -2,9 +2,11 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/loadtest/infer/family"
+	"outreach.example/conformance/reports/load"
 )
 
 // tally counts valid comparisons of a subject with Main.
@@ -21,93 +23,91 @@ var needs = map[Subject]string{
 
 // sharing returns which subjects share the counter with Main, and the resulting
 // scope.
-func (s *search) sharing() ([]Sharing, Answer) {
-	shared := map[Subject]Sharing{}
-	var list []Sharing
+func (p *prober) sharing() ([]load.Sharing, load.Answer) {
+	shared := map[Subject]load.Answer{}
+	var list []load.Sharing
 	for _, other := range Others() {
-		t := s.tally[other]
-		sharing := Sharing{Subject: other, Refused: t.refused, Sandwiches: t.asked}
-		sharing.Shared, sharing.missing = s.shared(other, t), !s.wire.has(other)
-		shared[other] = sharing
-		list = append(list, sharing)
+		t := p.tally[other]
+		shared[other] = p.shared(other)
+		list = append(list, load.Sharing{Subject: string(other), Shared: shared[other], Refused: int64(t.refused), Sandwiches: int64(t.asked)})
 	}
-	return list, scope(shared)
+	return list, scope(shared, p.wire.Subjects)
 }
 
-func (s *search) shared(other Subject, t tally) Answer {
-	control, asked := s.controls[other]
+// The values of load.Sharing.Shared.
+const (
+	Shared   = "shared"   // the other subject is refused when Main has exhausted the limit
+	Separate = "separate" // it is not
+)
+
+func (p *prober) shared(other Subject) load.Answer {
+	t := p.tally[other]
+	control, asked := p.controls[other]
+	times := fmt.Sprintf("%d of %d times while the main requests were refused", t.refused, t.asked)
 	switch {
-	case !s.wire.has(other):
-		return Answer{Why: "not assessed: needs " + needs[other]}
+	case !slices.Contains(p.wire.Subjects, other):
+		return load.Answer{Why: "not assessed: needs " + needs[other]}
 	case !asked:
-		return Answer{Why: "not probed: the limiter was not identified, or a budget ran out"}
+		return load.Answer{Why: "not probed: the limiter was not identified, or a budget ran out"}
 	case control != family.Accepted:
-		return Answer{Why: "refused or failed although the limiter was at rest"}
+		return load.Answer{Why: "refused or failed although the limiter was at rest"}
 	case t.asked < leastCycles:
-		return Answer{Why: fmt.Sprintf("only %d valid comparisons, because the main requests were not refused throughout; %d needed", t.asked,
+		return load.Answer{Why: fmt.Sprintf("only %d valid comparisons, because the main requests were not refused throughout; %d needed", t.asked,
 			leastCycles)}
 	case t.refused == 0:
 		// With a shared counter, each could pass only by luck: one request in
 		// five would take what had just become free.
-		return Answer{Value: Separate, Confidence: sure,
-			Why: fmt.Sprintf("accepted %d of %d times while the main requests were refused", t.asked, t.asked)}
+		return load.Answer{Value: Separate, Confidence: sure, Why: "refused " + times}
 	case t.refused*5 >= t.asked*3:
-		return Answer{Value: Shared, Confidence: sure,
-			Why: fmt.Sprintf("refused %d of %d times while the main requests were refused, but not at rest", t.refused, t.asked)}
+		return load.Answer{Value: Shared, Confidence: sure, Why: "refused " + times + ", but not at rest"}
 	default:
-		return Answer{OneOf: []string{Shared, Separate}, Why: fmt.Sprintf("refused %d of %d times", t.refused, t.asked)}
+		return load.Answer{OneOf: []string{Shared, Separate}, Why: "refused " + times}
 	}
 }
 
-// scope returns the narrowest dimension of the counter.
-func scope(by map[Subject]Sharing) Answer {
-	is := func(s Subject, value string) bool { return by[s].Shared.Value == value }
-	var parts, open []string
+// scope returns the narrowest dimension of the counter. Subjects that cannot be
+// sent leave it open without making it unknown.
+func scope(shared map[Subject]load.Answer, sent []Subject) load.Answer {
+	var parts []string
 	var unknown caveats
+	open := false
 	for _, dimension := range []struct {
 		subject Subject
 		name    string
 	}{{OtherKey, "key"}, {OtherOperation, "operation"}, {OtherMethod, "method"}, {OtherAddress, "address"}} {
-		answer := by[dimension.subject].Shared
-		switch {
-		case answer.Value == Separate:
-			parts = append(parts, dimension.name)
-		case answer.Value == Shared:
-		case by[dimension.subject].missing:
-			unknown.add(dimension.name, answer.Why)
+		switch answer := shared[dimension.subject]; answer.Value {
+		case Separate:
+			// Another method is also another operation.
+			if dimension.subject != OtherMethod || !slices.Contains(parts, "operation") {
+				parts = append(parts, dimension.name)
+			}
+		case Shared:
 		default:
-			open = append(open, dimension.name)
+			open = open || slices.Contains(sent, dimension.subject)
 			unknown.add(dimension.name, answer.Why)
 		}
 	}
-	caveat := ""
-	if len(unknown) > 0 {
-		caveat = "; " + unknown.String()
-	}
-	// Another method is also another operation.
-	if len(parts) == 2 && parts[0] == "operation" && parts[1] == "method" {
-		parts = parts[:1]
-	}
-	if len(open) > 0 {
-		return Answer{Why: unknown.String()}
-	}
-	switch {
-	case len(parts) > 0:
-		a := Answer{Value: parts[0], Confidence: sure, Why: "each has its own counter" + caveat}
-		for _, more := range parts[1:] {
-			a.Value += "+" + more
+	known := func(value, why string) load.Answer {
+		if len(unknown) > 0 {
+			why += "; " + unknown.String()
 		}
-		return a
-	case is(OtherWorkspace, Separate) && is(OtherKey, Shared):
-		return Answer{Value: "workspace", Confidence: sure, Why: "shared by the keys of a workspace, not with another workspace" + caveat}
-	case is(OtherWorkspace, Shared):
-		return Answer{Value: "all", Confidence: sure, Why: "shared with another workspace" + caveat}
-	case is(OtherWorkspace, Separate):
-		return Answer{OneOf: []string{"workspace", "key"}, Why: "another workspace has its own counter" + caveat}
-	default:
-		unknown.add("workspace", by[OtherWorkspace].Shared.Why)
-		return Answer{Why: unknown.String()}
+		return load.Answer{Value: value, Confidence: sure, Why: why}
 	}
+	workspace := shared[OtherWorkspace]
+	switch {
+	case open:
+	case len(parts) > 0:
+		return known(strings.Join(parts, "+"), "each has its own counter")
+	case workspace.Value == Separate && shared[OtherKey].Value == Shared:
+		return known("workspace", "shared by the keys of a workspace, not with another workspace")
+	case workspace.Value == Shared:
+		return known("all", "shared with another workspace")
+	case workspace.Value == Separate:
+		return load.Answer{OneOf: []string{"workspace", "key"}, Why: known("", "another workspace has its own counter").Why}
+	default:
+		unknown.add("workspace", workspace.Why)
+	}
+	return load.Answer{Why: unknown.String()}
 }
 
 // caveats groups the undetermined dimensions of a scope by reason, because many

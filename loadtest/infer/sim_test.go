@@ -39,20 +39,16 @@ func (w *world) wire(subjects ...Subject) Wire {
 }
 
 // send decides on the shots in the order of their arrival.
-func (w *world) send(_ context.Context, shots []Shot) []Observation {
+func (w *world) send(_ context.Context, subjects []Subject) []Observation {
 	type flight struct {
 		index   int
 		arrives time.Time
 	}
-	seen := make([]Observation, len(shots))
-	flights := make([]flight, len(shots))
-	for i, shot := range shots {
-		sent := w.now
-		if shot.At.After(sent) {
-			sent = shot.At
-		}
-		seen[i] = Observation{Subject: shot.Subject, Sent: sent}
-		flights[i] = flight{i, sent.Add(w.leg())}
+	seen := make([]Observation, len(subjects))
+	flights := make([]flight, len(subjects))
+	for i, subject := range subjects {
+		seen[i] = Observation{Subject: subject, Sent: w.now}
+		flights[i] = flight{i, w.now.Add(w.leg())}
 	}
 	for len(flights) > 0 {
 		next := 0
@@ -70,7 +66,7 @@ func (w *world) send(_ context.Context, shots []Shot) []Observation {
 			w.now = o.Received
 		}
 	}
-	w.sent.Add(int64(len(shots)))
+	w.sent.Add(int64(len(subjects)))
 	return seen
 }
 

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"context"
+	"outreach.example/conformance/reports/load"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,12 +11,12 @@ import (
 
 // promising returns the result of probing a limiter whose refusals all carry
 // the same Retry-After; an empty text keeps the real one.
-func promising(t *testing.T, config, says string, o Options) Result {
+func promising(t *testing.T, config, says string, o Options) load.Limiter {
 	t.Helper()
 	w := newWorld(2, mustParse(t, config), time.Millisecond)
 	wire := w.wire(Others()...)
-	wire.Send = func(ctx context.Context, shots []Shot) []Observation {
-		seen := w.send(ctx, shots)
+	wire.Send = func(ctx context.Context, subjects []Subject) []Observation {
+		seen := w.send(ctx, subjects)
 		for _, o := range seen {
 			if says != "" && o.Header.Get("Retry-After") != "" {
 				o.Header.Set("Retry-After", says)
@@ -85,7 +86,7 @@ func TestUnreadableRetryAfterIsCounted(t *testing.T) {
 // identified limiter.
 func TestWrongRetryAfterIsFoundEarly(t *testing.T) {
 	r := promising(t, "fixed-window:20/1s", "100000", Options{MaxTime: 1500 * time.Millisecond})
-	if r.Layers[0].Kind.Known() {
+	if r.Layers[0].Kind.Value != "" {
 		t.Fatal("the limiter was understood: the test says nothing")
 	}
 	if r.RetryAfter.Verdict.Value != TooLong {

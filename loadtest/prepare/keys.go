@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
@@ -51,7 +52,7 @@ func (p *preparation) tryKey(key profile.Key, reads []spec.Operation) error {
 	status := 0
 	began := time.Now()
 	for _, op := range reads {
-		request := client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: key.ForClient()}
+		request := ask(op, "", key.ForClient(), nil)
 		if op.Answer == spec.Page {
 			request.Query = url.Values{"limit": {"1"}}
 		}
@@ -100,7 +101,7 @@ func (p *preparation) tryChanges() {
 		return ex
 	}
 	deletion := func(op spec.Operation, id string) client.Exchange {
-		ex, _ := p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Key: p.subjects.mainKey})
+		ex, _ := p.do(ask(op, id, p.subjects.mainKey, nil))
 		return ex
 	}
 	own := ""
@@ -131,7 +132,7 @@ func (p *preparation) tryMove() {
 	}
 	op, s := spec.MustOperation(spec.MoveAccounts), p.subjects
 	move := func(from, to profile.Workspace) (client.Exchange, bool) {
-		return p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.adminKey, Body: moveBody(s.rows.accounts[0], from.ID, to.ID)})
+		return p.do(ask(op, "", s.adminKey, encode(fixtures.MoveAccounts(from.ID, to.ID, s.rows.accounts[0]))))
 	}
 	entry, err := p.env.Journal.Open(journal.Entry{Do: journal.Move, Email: s.rows.accounts[0], Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name})
 	if err != nil {

@@ -3,14 +3,10 @@ package prepare
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
-
-	"github.com/google/uuid"
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
@@ -39,7 +35,6 @@ type Subjects struct {
 	main              profile.Workspace
 	admin             string            // id of the main workspace's admin workspace; may be empty
 	source, away      profile.Workspace // of account moves
-	sourceRole        string            // of source
 
 	rows  *rows
 	stock map[uint64]string // ids of tests that were created to be deleted, by the place of the deletion
@@ -57,30 +52,12 @@ func NewSubjects(env *Env, part string) (*Subjects, error) {
 		admin: profile.AdminOf(profile.Workspaces[dataset.Main].ID)}
 	if admin, ok := profile.FullKey(dataset.Admin); ok {
 		s.adminKey = admin.ForClient()
-		s.findMove()
+		s.source, s.away, _ = profile.Moves(dataset.Admin)
 	}
 	if s.rows = env.rows; s.rows == nil {
 		s.rows = &rows{accounts: s.source.Accounts, spares: s.main.ExpendableSubsequences, tests: s.main.PlacementTests, listed: map[string][]string{}, lacks: map[string]string{}}
 	}
 	return s, nil
-}
-
-// findMove picks a sub-workspace with accounts and another to move them to.
-func (s *Subjects) findMove() {
-	var subs []profile.Workspace
-	var roles []string
-	for _, role := range slices.Sorted(maps.Keys(s.profile.Workspaces)) {
-		w := s.profile.Workspaces[role]
-		if w.Admin != "" && (w.Admin == dataset.Admin || w.Admin == s.profile.Workspaces[dataset.Admin].ID) {
-			subs, roles = append(subs, w), append(roles, role)
-		}
-	}
-	for i, sub := range subs {
-		if len(subs) > 1 && len(sub.Accounts) > 0 {
-			s.source, s.sourceRole, s.away = sub, roles[i], subs[(i+1)%len(subs)]
-			return
-		}
-	}
 }
 
 // lacks returns why the operation cannot be in a mix; empty if it can.
@@ -176,7 +153,7 @@ func (s *Subjects) request(op spec.Operation, limit int, n, place uint64) genera
 	switch op.ID {
 	case spec.MoveAccounts:
 		r.Key, r.Asked.Owner = s.adminKey, s.profile.Workspaces[dataset.Admin].ID
-		r.Body = moveBody(pick(s.rows.accounts, n), s.source.ID, s.away.ID)
+		r.Body = encode(fixtures.MoveAccounts(s.source.ID, s.away.ID, pick(s.rows.accounts, n)))
 	case spec.CreatePlacementTest:
 		r.Body = PlacementTestBody(s.seed, place, s.testName(place))
 	case spec.DeletePlacementTest:
@@ -198,28 +175,16 @@ func (s *Subjects) request(op spec.Operation, limit int, n, place uint64) genera
 // named returns the id in the path and the body of the n-th request of the operation: all
 // leads are moved to the first subsequence, then to the next.
 func (s *Subjects) named(op spec.Operation, n uint64) (id string, body []byte) {
-	members := map[string]any{}
-	if op.ID == spec.AddCampaignVariables {
-		members["variables"] = []string{"conformance"}
-	}
-	for _, name := range slices.Backward(op.Names) {
+	id, members := fixtures.Naming(op, func(name spec.Named) string {
 		ids := s.ids(op, name.Kind)
-		if name.In == spec.InPath {
-			id = pick(ids, n)
-		} else {
-			members[name.Field] = pick(ids, n)
-		}
+		one := pick(ids, n)
 		n /= uint64(len(ids))
-	}
+		return one
+	})
 	if len(members) > 0 {
 		body = encode(members)
 	}
 	return id, body
-}
-
-// moveBody returns the body of a request that moves an account.
-func moveBody(account, from, to string) []byte {
-	return encode(map[string]any{"emails": []string{account}, "source_workspace_id": from, "destination_workspace_id": to})
 }
 
 // creates records in the journal that the run is about to create tests in the main workspace.
@@ -260,16 +225,16 @@ func encode(body any) []byte {
 // Page returns the request for the page of a list after a cursor, and what is known
 // about it. An empty cursor means the first page. A limit of 0 sends none.
 func (s *Subjects) Page(op spec.Operation, cursor string, limit int) (client.Request, judge.Request) {
-	query := url.Values{}
+	request := ask(op, "", s.mainKey, nil)
+	request.Query = url.Values{}
 	if limit > 0 {
-		query.Set("limit", strconv.Itoa(limit))
+		request.Query.Set("limit", strconv.Itoa(limit))
 	}
 	if cursor != "" {
 		name, _ := s.profile.CursorParameter(op)
-		query.Set(name, cursor)
+		request.Query.Set(name, cursor)
 	}
-	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: s.mainKey},
-		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID, Admin: s.admin, Limit: limit}
+	return request, judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID, Admin: s.admin, Limit: limit}
 }
 
 // PageOf returns the page in a response, with the keys of its rows only.
@@ -290,24 +255,22 @@ func PageOf(ex client.Exchange, s judge.Result, limit int) (paging.Page, error) 
 	return page, nil
 }
 
-// UnusedID returns a version 7 UUID from before the service existed.
-func UnusedID(seed uint64) string {
-	rng := rand.New(rand.NewPCG(seed, 0x6964))
-	var id uuid.UUID
-	for i := range id {
-		id[i] = byte(rng.UintN(256))
-	}
-	copy(id[:6], []byte{0x00, 0x80, 0, 0, 0, id[5]})
-	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
-	return id.String()
-}
+// UnusedID returns an id that nothing bears.
+func UnusedID(seed uint64) string { return fixtures.UnusedID(rand.New(rand.NewPCG(seed, 0x6964))) }
 
 // Typical returns a typical page request of a load, and what is known about it, if
 // the profile has a key for it.
-func Typical(profile *profile.Profile) (client.Request, judge.Request, bool) {
-	key, known := profile.FullKey(dataset.Main)
+func Typical(profile *profile.Profile) (request client.Request, asked judge.Request, ok bool) {
+	s, err := NewSubjects(&Env{Profile: profile}, "")
 	op, served := profile.AnyList(spec.ListPlacementTests)
-	main := profile.Workspaces[dataset.Main].ID
-	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: key.ForClient()},
-		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: main, Admin: profile.AdminOf(main), Limit: 10}, known && served
+	if err != nil || !served {
+		return request, asked, false
+	}
+	request, asked = s.Page(op, "", 10)
+	return request, asked, true
+}
+
+// ask returns a request of the operation.
+func ask(op spec.Operation, id string, key client.Key, body []byte) client.Request {
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Key: key, Body: body}
 }

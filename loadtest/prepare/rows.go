@@ -6,10 +6,11 @@ import (
 	"net/http"
 	"slices"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
@@ -58,25 +59,20 @@ func (p *preparation) findSpares() {
 	if !p.asked[spec.DeleteSubsequence] || p.stopped() || p.env.Profile.Stateless || !p.env.Profile.Implements(spec.ListSubsequences) {
 		return
 	}
-	op := spec.MustOperation(spec.ListSubsequences)
-	exists := map[string]bool{}
-	w := paging.Run(p.ctx, func(ctx context.Context, cursor string, size int) (paging.Page, error) {
-		request, asked := p.subjects.Page(op, cursor, size)
-		ex := p.env.Client.Do(ctx, request)
-		if ex.Err != nil {
-			return paging.Page{}, ex.Err
+	finder := &lookup.Finder{Send: p.env.Client.Do, Profile: p.env.Profile, Serves: p.env.Profile.Implements, Pages: mostPages}
+	var spares []string
+	for _, id := range p.env.rows.spares {
+		sight, _ := finder.Look(p.ctx, lookup.ID{Text: id, Role: dataset.Main, Entry: "expendable_subsequences"})
+		switch sight {
+		case lookup.There:
+			spares = append(spares, id)
+		case lookup.Unseen:
+			p.lack("the list of subsequences, which shows the expendable ones, could not be read", spec.DeleteSubsequence)
+			return
+		case lookup.Gone:
 		}
-		page, err := PageOf(ex, p.env.Rules.Check(asked, ex), size)
-		for _, row := range page.Rows {
-			exists[row.Key] = true
-		}
-		return page, err
-	}, paging.Fixed(largestPage), mostPages)
-	if !w.Complete() {
-		p.lack(fmt.Sprintf("the list of subsequences, which shows the expendable ones, could not be read (%s)", w.End), spec.DeleteSubsequence)
-		return
 	}
-	p.env.rows.spares = slices.DeleteFunc(slices.Clone(p.env.rows.spares), func(id string) bool { return !exists[paging.FoldID(id)] })
+	p.env.rows.spares = spares
 }
 
 // findListed reads the ids of rows for which a profile has no entry.
@@ -121,8 +117,7 @@ func (p *preparation) createTest(suffix string) (id string, ex client.Exchange) 
 	if p.stopped() || p.subjects.lookBefore(p.ctx) != nil || p.subjects.creates() != nil {
 		return "", ex
 	}
-	ex, _ = p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: p.subjects.mainKey,
-		Body: PlacementTestBody(p.env.Seed, 0, name)})
+	ex, _ = p.do(ask(op, "", p.subjects.mainKey, PlacementTestBody(p.env.Seed, 0, name)))
 	result := p.env.Rules.Check(judge.Request{Operation: op}, ex)
 	if ex.Status == http.StatusOK {
 		id = idOf(result.Rows)
@@ -163,8 +158,6 @@ func (m *Mix) Stock(ctx context.Context, whole schedule.Schedule, base uint64, c
 		if err := s.lookBefore(ctx); err != nil && len(deletions) > 0 {
 			return notes, fmt.Errorf("which tests exist before the run is unknown: %w", err)
 		}
-	}
-	if m.asks(spec.CreatePlacementTest) || len(deletions) > 0 {
 		if err := s.creates(); err != nil {
 			return notes, err
 		}
@@ -198,7 +191,7 @@ func (m *Mix) spread(whole schedule.Schedule, base uint64) (notes []string) {
 	m.every = (m.has(whole, base, spec.DeletePlacementTest) + maxStock - 1) / maxStock
 	for _, bounded := range []struct{ operation, why string }{
 		{spec.DeletePlacementTest, fmt.Sprintf("at most %d tests are created in advance", maxStock)},
-		{spec.MoveAccounts, fmt.Sprintf("the profile lists no more accounts to move (workspaces.%s.accounts)", m.subjects.sourceRole)},
+		{spec.MoveAccounts, fmt.Sprintf("the profile lists no more accounts to move (workspaces.%s.accounts)", m.subjects.sourceRole())},
 		{spec.DeleteSubsequence, "the profile lists no more subsequences to delete (workspaces.main.expendable_subsequences)"},
 	} {
 		turns, asked := m.has(whole, base, bounded.operation), len(m.places(whole, base, bounded.operation))
@@ -208,6 +201,16 @@ func (m *Mix) spread(whole schedule.Schedule, base uint64) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// sourceRole returns the role of the workspace whose accounts are moved.
+func (s *Subjects) sourceRole() string {
+	for role, w := range s.profile.Workspaces {
+		if w.ID == s.source.ID {
+			return role
+		}
+	}
+	return ""
 }
 
 // createdAtOnce is how many tests are created before their responses are checked, so
@@ -222,8 +225,7 @@ func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check
 	for i, place := range places {
 		name := s.nameOf(place, "deleted-")
 		tests[i] = made{name: name}
-		requests[i] = client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.mainKey,
-			Body: PlacementTestBody(s.seed, place, name)}
+		requests[i] = ask(op, "", s.mainKey, PlacementTestBody(s.seed, place, name))
 	}
 	for i, ex := range s.env.Client.All(ctx, requests) {
 		if ex.Err != nil {

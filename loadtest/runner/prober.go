@@ -21,6 +21,7 @@ import (
 	"outreach.example/conformance/loadtest/infer/claims"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
+	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
 
@@ -151,28 +152,23 @@ func (p *prober) close() {
 	}
 }
 
-// send implements infer.Wire: it sends each shot at its time. The rules check
-// the answers after all have arrived.
-func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observation {
-	seen := make([]infer.Observation, len(shots))
-	exchanges := make([]client.Exchange, len(shots))
+// send implements infer.Wire. The rules check the answers after all have arrived.
+func (p *prober) send(ctx context.Context, subjects []infer.Subject) []infer.Observation {
+	seen := make([]infer.Observation, len(subjects))
+	exchanges := make([]client.Exchange, len(subjects))
 	var all sync.WaitGroup
-	for i, shot := range shots {
+	for i, subject := range subjects {
 		all.Go(func() {
-			seen[i] = infer.Observation{Subject: shot.Subject, Sent: time.Now()}
-			if err := client.Sleep(ctx, time.Until(shot.At)); err != nil {
-				seen[i].Received, seen[i].Failure = time.Now(), "interrupted"
-				return
-			}
-			probe := p.requests[shot.Subject]
+			began := time.Now()
+			probe := p.requests[subject]
 			ex := probe.api.Do(ctx, probe.request)
 			exchanges[i] = ex
-			seen[i] = infer.Observation{Subject: shot.Subject, Sent: ex.Sent, Received: ex.Sent.Add(ex.Took), Status: probe.status(ex.Status), Header: redacted(ex.Header)}
+			seen[i] = infer.Observation{Subject: subject, Sent: ex.Sent, Received: ex.Sent.Add(ex.Took), Status: probe.status(ex.Status), Header: redacted(ex.Header)}
 			if ex.Err != nil {
 				seen[i].Failure = failureOf(ex)
-				if ex.Sent.IsZero() {
-					seen[i].Sent, seen[i].Received = time.Now(), time.Now()
-				}
+			}
+			if ex.Sent.IsZero() {
+				seen[i].Sent, seen[i].Received = began, time.Now()
 			}
 		})
 	}
@@ -180,13 +176,13 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 	p.seen.add(seen)
 	p.blocked.add(seen)
 	p.watch(exchanges)
-	if !p.takes(shots, exchanges) {
+	if !p.takes(subjects, exchanges) {
 		return seen // a wrong key is no violation by the target
 	}
 	p.passed = p.passed || slices.ContainsFunc(seen, func(o infer.Observation) bool { return o.Subject == infer.Main && o.Status == http.StatusOK })
-	for i, shot := range shots {
+	for i, subject := range subjects {
 		if exchanges[i].Status != 0 {
-			p.check(p.requests[shot.Subject].asked, exchanges[i])
+			p.check(p.requests[subject].asked, exchanges[i])
 		}
 	}
 	return seen
@@ -205,10 +201,10 @@ func (p *prober) check(asked judge.Request, ex client.Exchange) {
 
 // takes reports whether the target accepts the limited key. If it refuses the
 // key from the start, probing is aborted.
-func (p *prober) takes(shots []infer.Shot, exchanges []client.Exchange) bool {
-	for i, shot := range shots {
+func (p *prober) takes(subjects []infer.Subject, exchanges []client.Exchange) bool {
+	for i, subject := range subjects {
 		switch ex := exchanges[i]; {
-		case p.taken || shot.Subject != infer.Main || ex.Status == 0:
+		case p.taken || subject != infer.Main || ex.Status == 0:
 		case prepare.Refuses(ex):
 			p.giveUp(fmt.Errorf("the target refuses %s with %d (run `outreach-conformance target check`)", p.limited.Label(), ex.Status))
 			return false
@@ -287,11 +283,11 @@ type recovery struct {
 }
 
 // recoveryOf combines the inference with how long the key was blocked.
-func recoveryOf(result infer.Result, blocked time.Duration) recovery {
+func recoveryOf(result load.Limiter, blocked time.Duration) recovery {
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	verdict := result.RetryAfter.Verdict
 	rec := recovery{typical: seconds(result.Recovery.High), longest: max(blocked, seconds(result.Recovery.High)),
-		believed: !verdict.Known() || verdict.Value == infer.Honest}
+		believed: verdict.Value == "" || verdict.Value == infer.Honest}
 	for _, l := range result.Layers {
 		if l.Window.Known {
 			rec.longest = max(rec.longest, seconds(l.Window.High))

@@ -217,18 +217,18 @@ func TestWhatIsNotWaitedFor(t *testing.T) {
 }
 
 func TestWhatIsKnownOfTheRecovery(t *testing.T) {
-	known := func(s float64) infer.Estimate { return infer.Estimate{Known: true, High: s} }
+	known := func(s float64) load.Finding { return load.Finding{Known: true, High: s} }
 	for name, tc := range map[string]struct {
-		result infer.Result
+		result load.Limiter
 		shut   time.Duration
 		want   recovery
 	}{
-		"nothing":        {infer.Result{}, 0, recovery{believed: true}},
-		"an opening":     {infer.Result{}, time.Second, recovery{time.Second, time.Second, true}},
-		"drains":         {infer.Result{Recovery: known(2)}, time.Second, recovery{2 * time.Second, 2 * time.Second, true}},
-		"a slower layer": {infer.Result{Recovery: known(2), Layers: []infer.Layer{{Window: known(3)}, {Window: known(60)}}}, 0, recovery{2 * time.Second, time.Minute, true}},
-		"a lie":          {infer.Result{RetryAfter: infer.RetryAfter{Verdict: infer.Answer{Value: infer.TooLong}}}, 0, recovery{}},
-		"the truth":      {infer.Result{RetryAfter: infer.RetryAfter{Verdict: infer.Answer{Value: infer.Honest}}}, 0, recovery{believed: true}},
+		"nothing":        {load.Limiter{}, 0, recovery{believed: true}},
+		"an opening":     {load.Limiter{}, time.Second, recovery{time.Second, time.Second, true}},
+		"drains":         {load.Limiter{Recovery: known(2)}, time.Second, recovery{2 * time.Second, 2 * time.Second, true}},
+		"a slower layer": {load.Limiter{Recovery: known(2), Layers: []load.Layer{{Window: known(3)}, {Window: known(60)}}}, 0, recovery{2 * time.Second, time.Minute, true}},
+		"a lie":          {load.Limiter{RetryAfter: load.RetryAfter{Verdict: load.Answer{Value: infer.TooLong}}}, 0, recovery{}},
+		"the truth":      {load.Limiter{RetryAfter: load.RetryAfter{Verdict: load.Answer{Value: infer.Honest}}}, 0, recovery{believed: true}},
 	} {
 		if got := recoveryOf(tc.result, tc.shut); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -19,8 +20,8 @@ import (
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
-	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
 
@@ -92,7 +93,7 @@ func (r *runner) rateLimit() error {
 		Log: r.announceStep, MaxRequests: int(min(int64(r.scenario.Budget), left)), MaxTime: r.scenario.Duration - timeAfterwards(r.scenario.Duration),
 		Sustain: max(leastSustain, r.scenario.Duration/4), MaxParallel: parallelProbes, Seed: r.env.Seed,
 	})
-	r.draft.Result.Limiter = verdict.Limiter(result)
+	r.draft.Result.Limiter = &result
 	if p.ctx.Err() != nil {
 		if dead := new(outage.Error); errors.As(context.Cause(p.ctx), &dead) {
 			r.draft.NoteFirst(r.outages(r.scenario.Name, p.monitor.Outages())...)
@@ -118,9 +119,9 @@ func (r *runner) rateLimit() error {
 
 // noteOthers notes that another workspace is limited too. The specification
 // leaves the scope of the counter open, so this is no failure.
-func (p *prober) noteOthers(result infer.Result) {
+func (p *prober) noteOthers(result load.Limiter) {
 	for _, s := range result.Sharing {
-		if s.Subject == infer.OtherWorkspace && s.Shared.Value == infer.Shared {
+		if s.Subject == string(infer.OtherWorkspace) && s.Shared.Value == infer.Shared {
 			p.r.draft.Note("another workspace is limited too when this one exceeds its limit (the specification leaves that open)")
 		}
 	}
@@ -140,11 +141,7 @@ const mostToDrain = 2_000
 func (p *prober) drain() (refusal http.Header, ok bool) {
 	most := min(mostToDrain, p.r.env.Profile.RateLimit.Budget)
 	for sent := 0; sent < most && p.r.env.Budget.Left() > afterwards/2; sent += parallelProbes / 4 {
-		shots := make([]infer.Shot, parallelProbes/4)
-		for i := range shots {
-			shots[i].Subject = infer.Main
-		}
-		for _, o := range p.send(p.ctx, shots) {
+		for _, o := range p.send(p.ctx, slices.Repeat([]infer.Subject{infer.Main}, parallelProbes/4)) {
 			if o.Status == http.StatusTooManyRequests {
 				return o.Header, true
 			}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -85,15 +86,12 @@ func (api *API) RequestAs(role, operation string) Call {
 
 // Naming returns the call with the ids that it must name, and with the rest of its body.
 func Naming(api *API, k Call, id func(spec.Named) string) Call {
-	for _, n := range k.Operation.Names {
-		if n.In == spec.InPath {
-			k = k.WithID(id(n))
-		} else {
-			k = k.WithField(n.Field, id(n))
-		}
+	path, body := fixtures.Naming(k.Operation, id)
+	if path != "" {
+		k = k.WithID(path)
 	}
-	if k.Operation.ID == spec.AddCampaignVariables {
-		k = k.WithField("variables", []string{"conformance"})
+	for _, field := range slices.Sorted(maps.Keys(body)) {
+		k = k.WithField(field, body[field])
 	}
 	return k
 }
@@ -155,7 +153,7 @@ func notFound(k Call) Call { return k.MustGet(http.StatusNotFound, spec.NotFound
 // TwoWorkspaces returns two workspaces of the role's admin workspace, the first
 // with accounts.
 func TwoWorkspaces(api *API, role string) (source, destination profile.Workspace) {
-	source, destination, lacks := subWorkspaces(api.Profile, role)
+	source, destination, lacks := api.Profile.Moves(role)
 	for _, id := range api.IDs {
 		if lacks != "" && id.Entry == "admin" && api.sight(id, false) == lookup.Gone {
 			Lacks(api, id)
@@ -167,23 +165,16 @@ func TwoWorkspaces(api *API, role string) (source, destination profile.Workspace
 
 // Move returns the body of an account move.
 func Move(source, destination profile.Workspace, emails ...string) map[string]any {
-	return map[string]any{"emails": emails, "source_workspace_id": source.ID, "destination_workspace_id": destination.ID}
+	return fixtures.MoveAccounts(source.ID, destination.ID, emails...)
 }
 
 // FreshID returns a version 7 UUID that no server has issued.
 func (api *API) FreshID() string {
 	api.mu.Lock()
 	defer api.mu.Unlock()
-	var id uuid.UUID
-	for i := range id {
-		id[i] = byte(api.Rng.UintN(256))
-	}
-	// A time long before the service existed: nothing that exists bears it.
-	copy(id[:6], []byte{0x00, 0x80, 0, 0, 0, id[5]})
-	id[6] = id[6]&0x0f | 0x70
-	id[8] = id[8]&0x3f | 0x80
-	api.Sandbox().Adopt(id.String())
-	return id.String()
+	id := fixtures.UnusedID(api.Rng)
+	api.Sandbox().Adopt(id)
+	return id
 }
 
 // draws returns random numbers for one caller. The API may be used by several at the same time.

@@ -234,7 +234,7 @@ func permission(role, operation string) Need {
 			}
 		}
 		if operation == spec.MoveAccounts && role != "" {
-			if source, destination, lacks := subWorkspaces(g.Profile, role); lacks == "" {
+			if source, destination, lacks := g.Moves(role); lacks == "" {
 				change.Body = Move(source, destination)
 			}
 		}
@@ -360,36 +360,9 @@ func Expendable(n int) Need {
 // SubWorkspaces is the need for two workspaces of the role's admin workspace, one with accounts.
 func SubWorkspaces(role string) Need {
 	return Need{name: "the workspaces whose admin is " + role, lacks: func(g given) string {
-		_, _, lacks := subWorkspaces(g.Profile, role)
+		_, _, lacks := g.Moves(role)
 		return lacks
 	}}
-}
-
-// MovedBetween returns two workspaces of the role's admin workspace, if the profile has them.
-func MovedBetween(p *profile.Profile, role string) (source, destination profile.Workspace) {
-	source, destination, _ = subWorkspaces(p, role)
-	return source, destination
-}
-
-// subWorkspaces returns two workspaces of the role's admin workspace, the first with accounts,
-// or what the profile lacks.
-func subWorkspaces(p *profile.Profile, role string) (source, destination profile.Workspace, lacks string) {
-	var subs []profile.Workspace
-	for _, name := range slices.Sorted(maps.Keys(p.Workspaces)) {
-		w := p.Workspaces[name]
-		if w.Admin != "" && (w.Admin == role || w.Admin == p.Workspaces[role].ID) {
-			subs = append(subs, w)
-		}
-	}
-	if len(subs) < 2 {
-		return source, destination, fmt.Sprintf("two entries under workspaces whose admin is %q", role)
-	}
-	for i, sub := range subs {
-		if len(sub.Accounts) > 0 {
-			return sub, subs[(i+1)%len(subs)], ""
-		}
-	}
-	return source, destination, fmt.Sprintf("the entry accounts of a workspace whose admin is %q", role)
 }
 
 // Value is the need for a value of an optional field of a creation. Values that the target may

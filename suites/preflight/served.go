@@ -3,6 +3,7 @@ package preflight
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"mime"
 	"net/http"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/schemas"
@@ -150,12 +152,7 @@ func harmless(op spec.Operation) probe {
 	return p
 }
 
-// unusedID returns a UUID of version 7 with a time before the service existed.
-func unusedID() string {
-	const begin = "00800000-00"
-	id := uuid.New()
-	return begin + id.String()[len(begin):14] + "7" + id.String()[15:]
-}
+func unusedID() string { return fixtures.UnusedID(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))) }
 
 // A sign is what distinguishes two responses.
 type sign struct {

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -29,19 +30,25 @@ func (l *Log) fitAligned(f Fit, work *int) (Fit, bool) {
 			}
 		}
 	}
-	first := slices.MinFunc(hits, func(a, b interval) int { return compare(a.high-a.low, b.high-b.low) })
+	first := slices.MinFunc(hits, func(a, b interval) int { return cmp.Compare(a.high-a.low, b.high-b.low) })
 	p := plane{
 		phase: span{float64(first.low), float64(first.high)}, window: f.windows(),
 		resolution: l.resolution(), work: work,
 	}
 	p.windows = float64(max(l.end()-first.low, first.high-l.start)) / p.window.low
-	p, f.corners, ok = searchPlane(p, func(b *plane) bool {
-		return slices.ContainsFunc(hits, b.noneWithin) || slices.ContainsFunc(misses, b.oneWithin)
-	})
+	p, f.corners, ok = searchPlane(p, refutesAligned(hits, misses))
 	if !ok {
 		return Fit{}, false
 	}
 	return p.fit(f)
+}
+
+// refutesAligned returns a function that reports whether a boundary is missing within
+// a hit, or lies within a miss, for each point of a box.
+func refutesAligned(hits, misses []interval) func(*plane) bool {
+	return func(p *plane) bool {
+		return slices.ContainsFunc(hits, p.noneWithin) || slices.ContainsFunc(misses, p.oneWithin)
+	}
 }
 
 // misses returns the intervals without a boundary, merged where they overlap.
@@ -52,7 +59,7 @@ func (l *Log) misses(f Fit) []interval {
 			raw = append(raw, interval{t, o.Sent})
 		}
 	}
-	slices.SortFunc(raw, func(a, b interval) int { return compare(a.low, b.low) })
+	slices.SortFunc(raw, func(a, b interval) int { return cmp.Compare(a.low, b.low) })
 	var joined []interval
 	for _, m := range raw {
 		if last := len(joined) - 1; last >= 0 && m.low < joined[last].high {
@@ -68,10 +75,7 @@ func (l *Log) misses(f Fit) []interval {
 func minimal(all []interval) []interval {
 	sorted := slices.Clone(all)
 	slices.SortFunc(sorted, func(a, b interval) int {
-		if a.high != b.high {
-			return compare(a.high, b.high)
-		}
-		return compare(b.low, a.low)
+		return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(b.low, a.low))
 	})
 	var out []interval
 	for _, s := range sorted {

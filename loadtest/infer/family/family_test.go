@@ -126,24 +126,24 @@ func TestTruthIsNotContradictedByMore(t *testing.T) {
 		for i := range log {
 			log[i].Excused = log[i].Verdict == Refused && random.IntN(4) == 0
 		}
-		var r *Remainder
+		var fits []Fit
 		for _, part := range []int{len(log) / 2, len(log)} {
 			l := NewLog(log[:part])
 			l.Coarsely(time.Millisecond)
 			if len(l.refusals) == 0 {
 				continue
 			}
-			if r == nil {
-				r = NewRemainder(FitsAmong(l, func(f Fit) bool { return f.Limit > 3 }))
+			if fits == nil {
+				fits = FitsAmong(l, func(f Fit) bool { return f.Limit > 3 })
 			} else {
-				r.Narrow(l)
+				fits = Narrow(l, fits)
 			}
-			if !slices.ContainsFunc(r.Fits, func(f Fit) bool { return f.truth(config) }) {
-				t.Errorf("%+v: contradicted by %d observations; left: %+v", config, part, r.Fits)
+			if !slices.ContainsFunc(fits, func(f Fit) bool { return f.truth(config) }) {
+				t.Errorf("%+v: contradicted by %d observations; left: %+v", config, part, fits)
 				break
 			}
 		}
-		if r == nil {
+		if fits == nil {
 			t.Errorf("%+v has refused nothing: the test says nothing", config)
 		}
 	}

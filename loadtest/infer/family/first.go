@@ -24,13 +24,17 @@ func (l *Log) fitFirst(f Fit, work *int) (Fit, bool) {
 		return Fit{}, false
 	}
 	p := plane{window: f.windows(), windows: 1, resolution: l.resolution(), work: work}
-	p, f.corners, ok = searchPlane(p, func(b *plane) bool {
-		return l.refutesFirst(f.Limit, runs, floor(b.window.low), ceil(b.window.high))
-	})
+	p, f.corners, ok = searchPlane(p, l.refutesFirsts(f.Limit, runs))
 	if !ok {
 		return Fit{}, false
 	}
 	return f.within(floor(p.window.low), ceil(p.window.high))
+}
+
+// refutesFirsts returns a function that reports whether no window of a box explains
+// the log.
+func (l *Log) refutesFirsts(limit int, runs []interval) func(*plane) bool {
+	return func(p *plane) bool { return l.refutesFirst(limit, runs, floor(p.window.low), ceil(p.window.high)) }
 }
 
 // windows returns the range of the window.

@@ -94,61 +94,14 @@ func FitsAmong(l *Log, possible func(Fit) bool) []Fit {
 	return Narrow(l, slices.DeleteFunc(start, func(f Fit) bool { return !possible(f) }))
 }
 
-// few is the number of fits that each get the full work. More of them share it,
-// and late ones get only a rough search.
-const few = 6
+// allBoxes limits the work for all fits, of which each gets the same.
+const allBoxes = 4 * mostBoxes
 
 // Narrow returns what a longer log leaves of the fits of its beginning.
 func Narrow(l *Log, fits []Fit) []Fit {
-	if len(fits) <= few {
-		return l.narrowEach(fits)
-	}
-	var left []Fit
-	work := mostBoxes
-	for _, f := range fits {
-		if f, ok := l.narrow(f, &work); ok {
-			left = append(left, f)
-		}
-	}
-	return left
-}
-
-// Remainder holds what a growing log leaves of fits, with the same work for
-// each, however many there are.
-type Remainder struct {
-	Fits     []Fit
-	counters [2]counters // of accepted requests, and of all
-}
-
-// NewRemainder returns a Remainder of the fits.
-func NewRemainder(fits []Fit) *Remainder {
-	return &Remainder{Fits: fits, counters: [2]counters{{}, {counting: true}}}
-}
-
-// Narrow narrows the fits by the log, which must begin with the previous one.
-func (r *Remainder) Narrow(l *Log) {
-	var left []Fit
-	var sliding [2][]Fit
-	for _, f := range r.Fits {
-		switch {
-		case f.Kind != Counter:
-			left = append(left, l.narrowEach([]Fit{f})...)
-		case f.Counting:
-			sliding[1] = append(sliding[1], f)
-		default:
-			sliding[0] = append(sliding[0], f)
-		}
-	}
-	for i := range sliding {
-		left = append(left, r.counters[i].narrow(l, sliding[i])...)
-	}
-	r.Fits = left
-}
-
-func (l *Log) narrowEach(fits []Fit) []Fit {
 	var left []Fit
 	for _, f := range fits {
-		work := mostBoxes
+		work := min(mostBoxes, allBoxes/len(fits))
 		if f, ok := l.narrow(f, &work); ok {
 			left = append(left, f)
 		}

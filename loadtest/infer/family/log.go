@@ -12,6 +12,7 @@
 package family
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -59,10 +60,7 @@ type Log struct {
 func NewLog(observations []Observation) *Log {
 	l := &Log{observations: slices.Clone(observations)}
 	slices.SortFunc(l.observations, func(a, b Observation) int {
-		if a.Sent != b.Sent {
-			return compare(a.Sent, b.Sent)
-		}
-		return compare(a.Received, b.Received)
+		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.Received, b.Received))
 	})
 	var trips []int64
 	for _, o := range l.observations {
@@ -96,16 +94,6 @@ func NewLog(observations []Observation) *Log {
 		l.start, l.roundTrip = l.observations[0].Sent, trips[len(trips)/2]
 	}
 	return l
-}
-
-func compare(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // group is a set of refusals each of which was in flight with all others.

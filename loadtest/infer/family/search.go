@@ -170,40 +170,24 @@ const tries = 20
 // pointCheck returns a function that reports whether a model of the fit
 // explains the log.
 func (l *Log) pointCheck(f Fit) func(m Model) bool {
-	point := func(m Model) plane {
-		return plane{phase: span{m.phase, m.phase}, window: span{m.window, m.window}}
-	}
+	var refutes func(*plane) bool
 	switch f.Kind {
-	case Aligned:
-		hits, misses := minimal(l.spans(f.Limit+1)), l.misses(f)
-		return func(m Model) bool {
-			p := point(m)
-			for _, h := range hits {
-				if p.noneWithin(h) {
-					return false
-				}
-			}
-			for _, h := range misses {
-				if p.oneWithin(h) {
-					return false
-				}
-			}
-			return true
-		}
-	case Counter:
-		c := l.counterCheck(f)
-		return func(m Model) bool {
-			p := point(m)
-			return !c.refutes(&p)
-		}
-	case First:
-		runs := l.spans(f.Limit + 1)
-		return func(m Model) bool {
-			return len(runs) == 0 || !l.refutesFirst(f.Limit, runs, floor(m.window), ceil(m.window))
-		}
 	case Bucket:
 		return func(m Model) bool { return l.enough(f, 1/m.window) && l.notTooMuch(f, 1/m.window) }
-	default:
+	case Sliding:
 		return func(Model) bool { return true }
+	case Aligned:
+		refutes = refutesAligned(minimal(l.spans(f.Limit+1)), l.misses(f))
+	case Counter:
+		refutes = l.counterCheck(f).refutes
+	case First:
+		runs := l.spans(f.Limit + 1)
+		if len(runs) == 0 {
+			return func(Model) bool { return true }
+		}
+		refutes = l.refutesFirsts(f.Limit, runs)
+	}
+	return func(m Model) bool {
+		return !refutes(&plane{phase: span{m.phase, m.phase}, window: span{m.window, m.window}})
 	}
 }
