@@ -11,11 +11,12 @@ import (
 
 // Limits of the list of failures, unless Verbose is set.
 const (
-	maxCauses     = 15
-	maxWhole      = 5   // causes that are not shown in brief
-	maxFailed     = 100 // failed checks whose causes are not shown in brief
-	maxNamed      = 6   // names, in brief
-	maxOperations = 3   // operations of one requirement in full that look different
+	maxCauses = 15
+	maxWhole  = 5   // causes that are not shown in brief
+	maxFailed = 100 // failed checks whose causes are not shown in brief
+	maxNamed  = 6   // names, in brief
+	maxFull   = 3   // kinds of violations of one requirement that are shown in full
+	maxKinds  = 5   // other kinds, in brief
 )
 
 // failures shows the failed checks: by cause, or all of them by requirement.
@@ -119,14 +120,6 @@ func operationsOf(checks []reports.Check) []string {
 	return names
 }
 
-// looksLike reports whether the first violations of two checks look alike.
-func looksLike(a, b reports.Check) bool {
-	if len(a.Violations) == 0 || len(b.Violations) == 0 {
-		return len(a.Violations) == len(b.Violations)
-	}
-	return a.Violations[0].Kind() == b.Violations[0].Kind()
-}
-
 // failuresByRequirement groups the failed checks, in the catalogue's order.
 func failuresByRequirement(checks []reports.Check) [][]reports.Check {
 	byID := map[string][]reports.Check{}
@@ -155,45 +148,75 @@ func failuresByRequirement(checks []reports.Check) [][]reports.Check {
 	return groups
 }
 
-// failure shows a failed requirement, with some operations in full. In brief it shows one
-// kind of violation on one operation, and names only the first of the others.
+// failure shows a failed requirement by the kinds of its violations: the first in full,
+// and the others in a line each. In brief only one kind is shown in full. Verbose shows
+// each violation of each operation.
 func (p *page) failure(checks []reports.Check, brief bool) {
 	first := checks[0]
 	p.line(p.paint.alarm("✗ " + reports.Printable(first.Requirement)))
 	if len(first.Violations) > 0 {
 		p.paragraph(2, reports.Printable(first.Violations[0].Statement))
-		p.line("  ", p.paint.dim(cut(reports.Printable(first.Level)+" · "+reports.Printable(first.Violations[0].Section), p.width-2)))
+		p.line("  ", p.paint.dim(cut(strings.TrimPrefix(reports.Printable(first.Level)+" · ", " · ")+reports.Printable(first.Violations[0].Section), p.width-2)))
 	}
-	shown, rest := p.examples(checks, brief)
-	for _, c := range shown {
-		p.line()
-		p.failedOperation(c, brief)
+	if p.Verbose {
+		for _, c := range checks {
+			p.line()
+			p.failedOperation(c)
+		}
+		return
 	}
-	if len(rest) > 0 {
-		p.line()
-		p.entry(2, 8, "also", namesOf(operationsOf(rest), brief))
+	kinds := reports.Kinds(checks)
+	full, most := maxFull, len(kinds)
+	if brief {
+		full, most = 1, 1+maxKinds
+	}
+	for i, k := range kinds {
+		switch {
+		case i < full:
+			p.line()
+			if i == 0 || k.Check.Operation != kinds[i-1].Check.Operation {
+				p.operation(k.Check)
+			}
+			p.kind(k, len(kinds) > 1, brief)
+		case i == most:
+			p.line("  ", p.paint.dim(p.more(len(kinds)-i, noun(len(kinds)-i, "kind", "kinds"))))
+			return
+		default:
+			if i == full {
+				p.line()
+			}
+			p.otherKind(2, k)
+		}
+	}
+	if c := kinds[0].Check; len(kinds) > 1 && c.Unlisted() > 0 {
+		p.line("  ", p.paint.dim("… and "+number(c.Unlisted())+" more, only counted"))
 	}
 }
 
-// examples returns the checks to show in full, each of which looks different, and the
-// others.
-func (p *page) examples(checks []reports.Check, brief bool) (shown, rest []reports.Check) {
-	if p.Verbose {
-		return checks, nil
+// otherKind shows a further kind of violation in a line.
+func (p *page) otherKind(indent int, k reports.Kind) {
+	p.entry(indent, 8, "also", fmt.Sprintf("at %s: expected %s, got %s %s", k.Place(), reports.Printable(k.Expected), reports.Printable(k.Actual),
+		p.paint.dim("on "+namesOf(printableAll(k.Operations), true)+seen(k.Count))))
+}
+
+// seen says how often something was seen, if that is known.
+func seen(count int) string {
+	if count == 0 {
+		return ""
 	}
-	most := maxOperations
-	if brief {
-		most = 1
+	return ", seen " + plural(count, "time", "times")
+}
+
+// kind shows a kind of violation in full. Several says that the requirement has others.
+func (p *page) kind(k reports.Kind, several, brief bool) {
+	p.violation(k.Violation)
+	if several && k.Count > 0 {
+		p.entry(4, 10, "seen", plural(k.Count, "time", "times"))
 	}
-	for _, c := range checks {
-		known := func(other reports.Check) bool { return looksLike(c, other) }
-		if len(shown) == 0 || len(shown) < most && !slices.ContainsFunc(shown, known) {
-			shown = append(shown, c)
-		} else {
-			rest = append(rest, c)
-		}
+	if rest := k.Operations[1:]; len(rest) > 0 {
+		p.line()
+		p.entry(2, 8, "also", namesOf(printableAll(rest), brief))
 	}
-	return shown, rest
 }
 
 // namesOf lists the names, or in brief the first of them and a count.
@@ -204,18 +227,19 @@ func namesOf(names []string, brief bool) string {
 	return list(names)
 }
 
-// failedOperation shows the kinds of violations of a check, or in brief the first of them.
-func (p *page) failedOperation(c reports.Check, brief bool) {
+// operation shows where a check failed, how often, and what follows from it.
+func (p *page) operation(c reports.Check) {
 	p.paragraph(2, p.paint.bold(reports.Printable(c.Operation))+"  "+
 		p.paint.dim("seen "+plural(c.ViolationCount, "time", "times")+" in "+plural(c.Assessments, "assessment", "assessments")))
 	if len(c.Consequences) > 0 {
 		p.consequences(c.Consequences)
 	}
+}
+
+// failedOperation shows the violations of a check.
+func (p *page) failedOperation(c reports.Check) {
+	p.operation(c)
 	for i, v := range c.Violations {
-		if i > 0 && brief {
-			p.line("    ", p.paint.dim(p.more(len(c.Violations)-1, "of other kinds")))
-			return
-		}
 		if i > 0 {
 			p.line()
 		}

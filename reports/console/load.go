@@ -140,12 +140,14 @@ func (p *page) broken(s load.Scenario) {
 	for _, v := range s.Violations[:shown] {
 		p.line()
 		p.line("  ", p.paint.alarm("✗ "+reports.Printable(v.Requirement)), " on ", reports.Printable(v.Operation), p.paint.dim(fmt.Sprintf("  seen %s", plural(int(v.Count), "time", "times"))))
-		for i, example := range v.Examples {
+		for i, k := range reports.Kinds([]reports.Check{{Operation: v.Operation, Violations: v.Examples}}) {
 			if i == 0 {
-				p.paragraph(4, reports.Printable(example.Statement)+" "+p.paint.dim("("+reports.Printable(example.Section)+")"))
+				p.paragraph(4, reports.Printable(k.Statement)+" "+p.paint.dim("("+reports.Printable(k.Section)+")"))
 			}
-			if i < p.limit(len(v.Examples), 1) {
-				p.violation(example)
+			if i == 0 || p.Verbose {
+				p.violation(k.Violation)
+			} else {
+				p.otherKind(4, k)
 			}
 		}
 	}

@@ -169,6 +169,31 @@ func TestColorIsOnlyColor(t *testing.T) {
 	g.Expect(plain).NotTo(ContainSubstring("\x1b"))
 }
 
+// The summary shows each kind of violation of a requirement once, however many operations
+// and examples have it.
+func TestEachKindOfViolationIsShownOnce(t *testing.T) {
+	g := NewWithT(t)
+	violation := func(pointer, actual string) reports.Violation {
+		return reports.Violation{Statement: "It has a name.", Section: "Fields", Pointer: pointer, Expected: "a string", Actual: actual, Count: 2}
+	}
+	r := sample.Passed()
+	for i, violations := range [][]reports.Violation{
+		{violation("/items/0/name", "absent"), violation("/items/1/name", "absent"), violation("/name", "7")},
+		{violation("/name", "8"), violation("/items/9/name", "absent"), violation("/name", "null"), violation("/name", "true"), violation("/name", "a list")},
+	} {
+		r.Checks[i] = reports.Check{Requirement: "SHAPE-NAME", Operation: []string{spec.GetPlacementTest, spec.ListPlacementTests}[i], Group: "shape", Level: "stated", Outcome: reports.Fail,
+			Violations: violations, ViolationCount: 2 * len(violations), Assessments: 9}
+	}
+	page := summary(r, console.Options{Width: 200})
+	_, page, _ = strings.Cut(page, "✗ SHAPE-NAME")
+	page, _, _ = strings.Cut(page, "levels")
+	for actual, times := range map[string]string{"absent": "seen      6 times", "7": "seen      4 times", "null": "seen      2 times",
+		"got true": "on inbox-placement-tests.list, seen 2 times", "got a list": "on inbox-placement-tests.list, seen 2 times"} {
+		g.Expect(strings.Count(page, actual)).To(Equal(1), actual)
+		g.Expect(page).To(MatchRegexp(actual + `[^✗]*` + times))
+	}
+}
+
 func TestNothingFailedIsLeftUnsaid(t *testing.T) {
 	g := NewWithT(t)
 	r := sample.Full()
