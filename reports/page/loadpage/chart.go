@@ -1,242 +1,218 @@
 package loadpage
 
 import (
-	"bytes"
-	"fmt"
-	"html/template"
-	"image/color"
 	"math"
-	"regexp"
+	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
-
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/internal/printable"
 )
 
-// Size of a chart in points. The page scales it to its width, down to that of a phone.
+// Size of a chart and its margins, in units that the page scales to its width.
 const (
-	chartWidth  = 480
-	chartHeight = 230
+	chartWidth, chartHeight                          = 480, 230
+	marginLeft, marginRight, marginTop, marginBottom = 56, 18, 10, 40
 )
 
-// ink is a colour of the page. Charts are drawn in placeholder colours, which CSS
-// variables then replace, so that charts follow the light and dark theme.
-type ink uint8
+// xy is a point of a series. Y is NaN where nothing was measured.
+type xy struct{ x, y float64 }
 
-const (
-	text ink = iota + 1
-	grid
-	blue
-	green
-	orange
-	red
-)
-
-var variables = map[ink]string{text: "var(--text)", grid: "var(--grid)", blue: "var(--blue)", green: "var(--green)", orange: "var(--orange)", red: "var(--red)"}
-
-// filling, added to an ink, is that ink for an area.
-const filling ink = 8
-
-func (i ink) color() color.Color { return color.NRGBA{uint8(i), uint8(i), uint8(i), 255} }
-
-// css returns the CSS of a placeholder colour, or "" for other colours.
-func (i ink) css() string {
-	if i > filling && variables[i-filling] != "" {
-		return "color-mix(in srgb, " + variables[i-filling] + " 55%, transparent)"
-	}
-	return variables[i]
+// tick is a mark on an axis. At is its place in the drawing.
+type tick struct {
+	value float64
+	Label string
+	At    float64
 }
 
-// line is the style of one series and its name in the legend.
-type line struct {
+// series is what a chart shows with one style.
+type series struct {
 	Name   string
-	ink    ink
-	dashed bool
-	marks  draw.GlyphDrawer // nil without marks
-	marked bool             // marks without a line
-	area   bool
+	Ink    string // a colour of the page: text, blue, green, orange or red
+	Kind   string // solid, dashed, area, mark or triangle
+	Dotted bool   // a line with a mark at each point
+	points []xy
+	floor  []xy // the lower edge of an area, with the same x values
+
+	Lines []string // the unbroken parts in the drawing, as SVG points
+	Dots  []dot
 }
 
-// Ink returns the line's colour, for the legend.
-func (l line) Ink() template.CSS { return template.CSS(variables[l.ink]) }
+type dot struct{ X, Y float64 }
 
-// Kind returns the line's style, for the legend.
-func (l line) Kind() string {
-	switch {
-	case l.area:
-		return "area"
-	case l.marked:
-		return "mark"
-	case l.dashed:
-		return "dashed"
-	default:
-		return "solid"
-	}
-}
-
-// figure is a chart with its title and legend. Charts contain only numbers: strings
-// from outside are in the page, which escapes them.
-type figure struct {
-	Title  string
-	Legend []line
-	SVG    template.HTML
-}
-
-// chart builds a plot.
+// chart is a chart with its axes. The template "charts" draws it once it is laid out.
 type chart struct {
-	plot   *plot.Plot
-	legend []line
+	Title          string
+	XLabel, YLabel string
+	Series         []series
+	XTicks, YTicks []tick // those of x are round values unless they are given
+
+	x, y     axis // x is given if it begins before it ends
+	fromZero bool // x begins at 0
+	// spread allows a logarithmic scale for y, for values that differ by more than a
+	// factor of 30. Otherwise small ones would be indistinguishable.
+	spread bool
 }
 
-func newChart(x, y string) *chart {
-	c := &chart{plot: plot.New()}
-	sans := font.Font{Typeface: "Liberation", Variant: "Sans"}
-	for _, axis := range []*plot.Axis{&c.plot.X, &c.plot.Y} {
-		axis.Color, axis.Tick.Color = text.color(), text.color()
-		axis.Label.TextStyle.Color, axis.Tick.Label.Color = text.color(), text.color()
-		axis.Label.TextStyle.Font, axis.Tick.Label.Font = font.From(sans, 12), font.From(sans, 12)
-		axis.Padding = 0
-	}
-	c.plot.X.Label.Text, c.plot.Y.Label.Text = x, y
-	c.plot.Y.Min = 0
-	c.plot.BackgroundColor = color.Transparent
-	lines := plotter.NewGrid()
-	lines.Horizontal.Color, lines.Vertical.Color = grid.color(), grid.color()
-	c.plot.Add(lines)
-	return c
+// axis maps the values between least and most to the drawing.
+type axis struct {
+	least, most float64
+	from, until float64 // in the drawing
+	log         bool
 }
 
-// newTimeChart returns a chart with a horizontal axis from 0.
-func newTimeChart(x, y string) *chart {
-	c := newChart(x, y)
-	c.plot.X.Min = 0
-	return c
+func (a axis) at(v float64) float64 {
+	least, most := a.least, a.most
+	if a.log {
+		v, least, most = math.Log(v), math.Log(least), math.Log(most)
+	}
+	return math.Round(10*(a.from+(a.until-a.from)*(v-least)/(most-least))) / 10
 }
 
-// add draws a series. NaN interrupts the line.
-func (c *chart) add(l line, points plotter.XYs) {
-	drawn := false
-	for _, part := range unbroken(points) {
-		c.part(l, part)
-		drawn = true
-	}
-	if drawn {
-		c.legend = append(c.legend, l)
-	}
+// overTime returns a chart of a phase, which begins at 0.
+func overTime(y string) *chart {
+	return &chart{XLabel: "seconds since the phase began", YLabel: y, fromZero: true}
 }
 
-func (c *chart) part(l line, points plotter.XYs) {
-	style := draw.LineStyle{Color: l.ink.color(), Width: 1.6}
-	if l.dashed {
-		style.Dashes = []vg.Length{4, 3}
-	}
-	glyphs := draw.GlyphStyle{Color: l.ink.color(), Radius: 3, Shape: l.marks}
-	if !l.marked && len(points) == 1 && l.marks == nil {
-		glyphs.Shape = draw.CircleGlyph{} // a line of 1 point is invisible
-	}
-	if !l.marked {
-		c.plot.Add(&plotter.Line{XYs: points, LineStyle: style})
-	}
-	if glyphs.Shape != nil {
-		c.plot.Add(&plotter.Scatter{XYs: points, GlyphStyle: glyphs})
-	}
+// add adds a series, unless it is empty.
+func (c *chart) add(name, ink, kind string, points []xy) {
+	c.addSeries(series{Name: name, Ink: ink, Kind: kind, points: points})
 }
 
-// band fills the area between two series with the same x values.
-func (c *chart) band(l line, lower, upper plotter.XYs) {
-	l.area = true
-	outline := append(plotter.XYs{}, upper...)
-	for i := len(lower) - 1; i >= 0; i-- {
-		outline = append(outline, lower[i])
-	}
-	if len(outline) > 0 {
-		c.plot.Add(&plotter.Polygon{XYs: []plotter.XYs{outline}, Color: (l.ink + filling).color(), LineStyle: draw.LineStyle{Color: l.ink.color(), Width: 0.5}})
-		c.legend = append(c.legend, l)
-	}
+// addDotted adds a line with a mark at each point.
+func (c *chart) addDotted(name, ink string, points []xy) {
+	c.addSeries(series{Name: name, Ink: ink, Kind: "solid", Dotted: true, points: points})
 }
 
-func unbroken(points plotter.XYs) []plotter.XYs {
-	var parts []plotter.XYs
-	start := 0
-	for i := 0; i <= len(points); i++ {
-		if i == len(points) || math.IsNaN(points[i].Y) {
-			if i > start {
-				parts = append(parts, points[start:i])
-			}
-			start = i + 1
+func (c *chart) addSeries(s series) {
+	for _, p := range s.points {
+		if !math.IsNaN(p.y) {
+			c.Series = append(c.Series, s)
+			return
 		}
 	}
-	return parts
 }
 
-// logY makes the vertical axis logarithmic if values differ by more than a factor of 30.
-// Otherwise small values would be indistinguishable.
-func (c *chart) logY(values ...plotter.XYs) {
-	least, most := math.Inf(1), 0.0
-	for _, points := range values {
-		for i := range points {
-			if y := points[i].Y; y > 0 {
-				least, most = min(least, y), max(most, y)
-			}
-		}
-	}
-	if most <= 30*least {
-		return
-	}
-	for _, points := range values {
-		for i := range points {
-			points[i].Y = max(points[i].Y, least)
-		}
-	}
-	c.plot.Y.Scale, c.plot.Y.Tick.Marker = plot.LogScale{}, decades{}
-	c.plot.Y.Min = least / 1.2
-	c.plot.Y.Max = most * 1.2
-	c.plot.Y.Label.Text += " (log scale)"
-}
-
-var stand = regexp.MustCompile(`#(0[1-9A-F])(0[1-9A-F])(0[1-9A-F])`)
-
-// figure draws the chart. It returns nil if there is nothing to draw.
-func (c *chart) figure(title string) *figure {
-	if len(c.legend) == 0 {
+// titled lays the chart out. It returns nil if there is nothing to draw.
+func (c *chart) titled(title string) *chart {
+	if len(c.Series) == 0 {
 		return nil
 	}
-	if c.plot.X.Tick.Marker == nil || c.plot.X.Tick.Marker == (plot.DefaultTicks{}) {
-		c.plot.X.Tick.Marker = evenly{6}
+	c.Title = title
+	c.scale()
+	for i := range c.Series {
+		c.Series[i].draw(c.x, c.y)
 	}
-	if _, log := c.plot.Y.Tick.Marker.(decades); !log {
-		c.plot.Y.Tick.Marker = evenly{5}
-		c.plot.Y.Max *= 1.05
-		if c.plot.Y.Max <= c.plot.Y.Min {
-			c.plot.Y.Max = c.plot.Y.Min + 1
+	if c.XTicks == nil {
+		c.XTicks = rounded(c.x, 6)
+	}
+	c.YTicks = rounded(c.y, 5)
+	if c.y.log {
+		c.YLabel += " (log scale)"
+		c.YTicks = decades(c.y)
+	}
+	place(c.XTicks, c.x)
+	place(c.YTicks, c.y)
+	return c
+}
+
+// scale chooses the ends of the axes.
+func (c *chart) scale() {
+	least, most, smallest := math.Inf(1), math.Inf(-1), math.Inf(1) // smallest above 0
+	highest := 0.0
+	for _, s := range c.Series {
+		for _, p := range s.points {
+			least, most = min(least, p.x), max(most, p.x)
+			if p.y > 0 {
+				smallest, highest = min(smallest, p.y), max(highest, p.y)
+			}
 		}
 	}
-	if c.plot.X.Max <= c.plot.X.Min {
-		c.plot.X.Max = c.plot.X.Min + 1
+	if c.fromZero {
+		least = 0
 	}
-	canvas := vgsvg.New(chartWidth, chartHeight)
-	const margin = 18 // room for half a label at the right end
-	c.plot.Draw(draw.Crop(draw.New(canvas), 0, -margin, 0, -margin/3))
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		panic(err) // a buffer returns no errors
+	if c.x.least >= c.x.most {
+		c.x.least, c.x.most = least, most
 	}
-	// The head of an SVG file, with its fixed size, is omitted within a page.
-	_, drawing, _ := strings.Cut(b.String(), "xlink\">")
-	drawing = stand.ReplaceAllStringFunc(drawing, func(hex string) string {
-		var i ink
-		if _, err := fmt.Sscanf(hex[1:3], "%02X", &i); err != nil || i.css() == "" {
-			return hex
+	if c.x.most <= c.x.least {
+		c.x.most = c.x.least + 1
+	}
+	c.y.most = highest * 1.05
+	if c.spread && highest > 30*smallest {
+		c.y = axis{log: true, least: smallest / 1.2, most: highest * 1.2}
+	}
+	if c.y.most <= c.y.least {
+		c.y.most = c.y.least + 1
+	}
+	c.x.from, c.x.until = marginLeft, chartWidth-marginRight
+	c.y.from, c.y.until = chartHeight-marginBottom, marginTop
+}
+
+// draw fills in the drawing of the series.
+func (s *series) draw(x, y axis) {
+	outline := s.points
+	for i := len(s.floor) - 1; i >= 0; i-- {
+		outline = append(outline[:len(outline):len(outline)], s.floor[i])
+	}
+	marks := s.Kind == "mark" || s.Kind == "triangle"
+	var part []string
+	end := func() {
+		if len(part) > 1 && !marks {
+			s.Lines = append(s.Lines, strings.Join(part, " "))
 		}
-		return i.css()
-	})
-	title = reports.Printable(title)
-	head := fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight, template.HTMLEscapeString(title))
-	return &figure{Title: title, Legend: c.legend, SVG: template.HTML(head + drawing)}
+		part = nil
+	}
+	for i, p := range outline {
+		if math.IsNaN(p.y) {
+			end()
+			continue
+		}
+		at := dot{x.at(p.x), y.at(max(p.y, y.least))}
+		part = append(part, coordinate(at.X)+","+coordinate(at.Y))
+		single := len(part) == 1 && (i+1 == len(outline) || math.IsNaN(outline[i+1].y)) // a line of 1 point is invisible
+		if marks || s.Dotted || single {
+			s.Dots = append(s.Dots, at)
+		}
+	}
+	end()
+}
+
+func coordinate(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func place(ticks []tick, a axis) {
+	for i := range ticks {
+		ticks[i].At = a.at(ticks[i].value)
+	}
+}
+
+// rounded returns about so many round values on an axis.
+func rounded(a axis, about float64) []tick {
+	step := math.Pow(10, math.Floor(math.Log10((a.most-a.least)/about)))
+	for _, times := range []float64{1, 2, 5, 10} {
+		if (a.most-a.least)/(step*times) <= about {
+			step *= times
+			break
+		}
+	}
+	var ticks []tick
+	for i := math.Ceil(a.least / step); i*step <= a.most+step*1e-9; i++ {
+		ticks = append(ticks, tick{value: i * step, Label: printable.Figure(i * step)})
+	}
+	return ticks
+}
+
+// decades returns 1, 2 and 5 times the powers of 10, or only the powers if there are many.
+func decades(a axis) []tick {
+	times := []float64{1, 2, 5}
+	if a.most/a.least >= 2000 {
+		times = times[:1]
+	}
+	var ticks []tick
+	for power := math.Floor(math.Log10(a.least)); power <= math.Log10(a.most); power++ {
+		for _, n := range times {
+			if value := n * math.Pow(10, power); value >= a.least && value <= a.most {
+				ticks = append(ticks, tick{value: value, Label: printable.Figure(value)})
+			}
+		}
+	}
+	return ticks
 }

@@ -4,235 +4,426 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"outreach.example/conformance/internal/printable"
-
-	"gonum.org/v1/plot/plotter"
-
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/reports/page"
 )
 
 // maxPoints is the maximum number of points in a series. A chart cannot show more.
 const maxPoints = 600
 
-// phaseFigures returns the charts of a phase.
-func phaseFigures(p load.Phase) []*figure {
+var inks = []string{"blue", "orange", "green", "red"}
+
+// drawn returns the charts that are not nil.
+func drawn(all ...*chart) []*chart {
+	return slices.DeleteFunc(all, func(c *chart) bool { return c == nil })
+}
+
+// phaseCharts returns the charts of a phase.
+func phaseCharts(p load.Phase) []*chart {
 	points := thinned(p)
 	return drawn(latencyOverTime(points), percentileCurve(p), rates(p, points), statuses(points))
 }
 
-// drawn returns the figures that are not nil.
-func drawn(all ...*figure) []*figure {
-	var some []*figure
-	for _, f := range all {
-		if f != nil {
-			some = append(some, f)
-		}
-	}
-	return some
+// medianAndTail adds the p50 and the p99 of a latency.
+func (c *chart) medianAndTail(p50, p99 []xy) *chart {
+	c.spread = true
+	c.addDotted("p50", "blue", p50)
+	c.addDotted("p99", "red", p99)
+	return c
 }
 
-func latencyOverTime(seconds []point) *figure {
-	c := newTimeChart("seconds since the phase began", "ms")
-	quantiles := []struct {
-		name string
-		ink  ink
-		of   func(*load.Brief) float64
-	}{
-		{"p50", blue, func(b *load.Brief) float64 { return b.P50MS }},
-		{"p90", green, func(b *load.Brief) float64 { return b.P90MS }},
-		{"p99", red, func(b *load.Brief) float64 { return b.P99MS }},
-	}
-	var lines []line
-	var series []plotter.XYs
-	for _, kind := range []struct {
-		name string
-		of   func(point) *load.Brief
-	}{{"response", func(s point) *load.Brief { return s.response }}, {"service", func(s point) *load.Brief { return s.service }}} {
-		for _, q := range quantiles {
-			points := make(plotter.XYs, len(seconds))
-			for i, s := range seconds {
-				points[i] = plotter.XY{X: s.middle(), Y: math.NaN()}
-				if b := kind.of(s); b != nil {
-					points[i].Y = q.of(b)
-				}
-			}
-			lines = append(lines, line{Name: kind.name + " " + q.name, ink: q.ink, dashed: kind.name == "service"})
-			series = append(series, points)
+func latencyOverTime(points []point) *chart {
+	c := overTime("ms")
+	c.spread = true
+	var worst *point
+	for i, p := range points {
+		if p.response != nil && (worst == nil || p.response.P99MS > worst.response.P99MS) {
+			worst = &points[i]
 		}
 	}
-	c.logY(series...)
-	for i := range lines {
-		c.add(lines[i], series[i])
+	for _, kind := range []struct {
+		name, line string
+		of         func(point) *load.Brief
+	}{{"response", "solid", func(p point) *load.Brief { return p.response }}, {"service", "dashed", func(p point) *load.Brief { return p.service }}} {
+		for _, q := range []struct {
+			name, ink string
+			of        func(*load.Brief) float64
+		}{
+			{"p50", "blue", func(b *load.Brief) float64 { return b.P50MS }},
+			{"p90", "green", func(b *load.Brief) float64 { return b.P90MS }},
+			{"p99", "red", func(b *load.Brief) float64 { return b.P99MS }},
+		} {
+			c.add(kind.name+" "+q.name, q.ink, kind.line, briefs(points, kind.of, q.of))
+		}
 	}
 	title := "Latency by second"
-	var worst *point
-	for i, s := range seconds {
-		if s.response != nil && (worst == nil || s.response.P99MS > worst.response.P99MS) {
-			worst = &seconds[i]
-		}
-	}
 	if worst != nil {
 		title += fmt.Sprintf(": p99 is worst %s, %s ms", worst.when(), load.AtLeast(worst.response.Open, worst.response.P99MS))
 	}
-	return c.figure(title)
+	return c.titled(title)
 }
 
-func percentileCurve(p load.Phase) *figure {
-	c := newChart("percentile (logarithmic: each further nine has the same width)", "ms")
-	c.plot.X.Tick.Marker = percentiles{}
-	var lines []line
-	var series []plotter.XYs
+// briefs returns one figure of the points over time.
+func briefs(points []point, of func(point) *load.Brief, figure func(*load.Brief) float64) []xy {
+	all := make([]xy, len(points))
+	for i, p := range points {
+		all[i] = xy{p.middle(), math.NaN()}
+		if b := of(p); b != nil {
+			all[i].y = figure(b)
+		}
+	}
+	return all
+}
+
+// nines is the scale of a percentile curve: each further nine has the same width.
+func nines(p float64) float64 { return -math.Log10(1 - p) }
+
+func percentileCurve(p load.Phase) *chart {
+	c := &chart{XLabel: "percentile (logarithmic: each further nine has the same width)", YLabel: "ms", spread: true}
+	end := 0.0
 	for _, curve := range []struct {
-		line
-		of *load.Distribution
+		name, ink, kind string
+		of              *load.Distribution
 	}{
-		{line{Name: "response", ink: blue}, p.Response.Accepted},
-		{line{Name: "service", ink: blue, dashed: true}, p.Service.Accepted},
-		{line{Name: "limited (429), response", ink: orange}, p.Response.Limited},
-		{line{Name: "failed, response", ink: red}, p.Response.Failed},
-		{line{Name: "send lag", ink: green, dashed: true}, p.Lag},
+		{"response", "blue", "solid", p.Response.Accepted},
+		{"service", "blue", "dashed", p.Service.Accepted},
+		{"limited (429), response", "orange", "solid", p.Response.Limited},
+		{"failed, response", "red", "solid", p.Response.Failed},
+		{"send lag", "green", "dashed", p.Lag},
 	} {
 		if curve.of == nil {
 			continue
 		}
-		var points plotter.XYs
-		// There are no data beyond the last request.
-		last := math.Log10(float64(max(curve.of.Count, 2)))
+		var points []xy
+		last := math.Log10(float64(max(curve.of.Count, 2))) // there are no data beyond the last request
 		for _, at := range curve.of.Curve {
 			if x := nines(at.P); x <= last {
-				points = append(points, plotter.XY{X: x, Y: at.ValueMS})
+				points = append(points, xy{x, at.ValueMS})
 			}
 		}
-		points = append(points, plotter.XY{X: last, Y: curve.of.MaxMS})
-		lines, series = append(lines, curve.line), append(series, points)
+		c.add(curve.name, curve.ink, curve.kind, append(points, xy{last, curve.of.MaxMS}))
+		end = max(end, last)
 	}
-	c.logY(series...)
-	for i := range lines {
-		c.add(lines[i], series[i])
+	for _, p := range []float64{0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999} {
+		if x := nines(p); x <= end+1e-9 {
+			c.XTicks = append(c.XTicks, tick{value: x, Label: strings.TrimPrefix(quantileName(p), "p") + " %"})
+		}
 	}
 	title := "Latency distribution"
 	if d := p.Response.Accepted; d != nil {
 		title += fmt.Sprintf(": slowest response %s ms", d.Longest())
 	}
-	return c.figure(title)
+	return c.titled(title)
 }
 
-func rates(p load.Phase, seconds []point) *figure {
-	c := newTimeChart("seconds since the phase began", "requests/s")
-	asked, sent, done := make(plotter.XYs, len(seconds)), make(plotter.XYs, len(seconds)), make(plotter.XYs, len(seconds))
-	for i, s := range seconds {
-		x := s.middle()
-		asked[i], sent[i], done[i] = plotter.XY{X: x, Y: s.asked}, plotter.XY{X: x, Y: s.sent}, plotter.XY{X: x, Y: s.accepted + s.limited + s.failed}
-	}
-	c.add(line{Name: "asked", ink: text, dashed: true}, asked)
-	c.add(line{Name: "sent", ink: green}, sent)
-	c.add(line{Name: "answered", ink: blue}, done)
-	if p.ClosedLoop {
-		return c.figure(fmt.Sprintf("Rate by second: %s/s in a closed loop", printable.Figure(p.AchievedPerSecond)))
+func rates(p load.Phase, points []point) *chart {
+	c := overTime("requests/s")
+	for _, s := range []struct {
+		name, ink, kind string
+		of              func(point) float64
+	}{
+		{"asked", "text", "dashed", func(p point) float64 { return p.asked }},
+		{"sent", "green", "solid", func(p point) float64 { return p.sent }},
+		{"answered", "blue", "solid", point.answered},
+	} {
+		var all []xy
+		for _, p := range points {
+			all = append(all, xy{p.middle(), s.of(p)})
+		}
+		c.add(s.name, s.ink, s.kind, all)
 	}
 	title := fmt.Sprintf("Rate by second: %s/s asked, %s/s achieved", printable.Figure(p.RatePerSecond), printable.Figure(p.AchievedPerSecond))
-	if p.RatePerSecond == 0 { // a closed loop or a schedule with several rates
+	switch {
+	case p.ClosedLoop:
+		title = fmt.Sprintf("Rate by second: %s/s in a closed loop", printable.Figure(p.AchievedPerSecond))
+	case p.RatePerSecond == 0: // a schedule with several rates
 		title = fmt.Sprintf("Rate by second: %s/s achieved", printable.Figure(p.AchievedPerSecond))
 	}
-	return c.figure(title)
+	return c.titled(title)
 }
 
-func statuses(points []point) *figure {
-	c := newTimeChart("seconds since the phase began", "responses/s")
+func statuses(points []point) *chart {
+	c := overTime("responses/s")
 	floor := steps(points, func(point) float64 { return 0 })
-	accepted := steps(points, func(s point) float64 { return s.accepted })
-	limited := steps(points, func(s point) float64 { return s.accepted + s.limited })
-	failed := steps(points, func(s point) float64 { return s.accepted + s.limited + s.failed })
-	var all, n429, nFailed float64
-	for _, s := range points {
-		all, n429, nFailed = all+s.seconds*(s.accepted+s.limited+s.failed), n429+s.seconds*s.limited, nFailed+s.seconds*s.failed
+	var all, limited, failed float64
+	for _, p := range points {
+		all, limited, failed = all+p.seconds*p.answered(), limited+p.seconds*p.limited, failed+p.seconds*p.failed
 	}
 	if all == 0 {
 		return nil
 	}
-	c.band(line{Name: "accepted", ink: blue}, floor, accepted)
-	if n429 > 0 {
-		c.band(line{Name: "limited (429)", ink: orange}, accepted, limited)
+	for _, band := range []struct {
+		name, ink string
+		n         float64
+		upper     func(point) float64
+	}{
+		{"accepted", "blue", all, func(p point) float64 { return p.accepted }},
+		{"limited (429)", "orange", limited, func(p point) float64 { return p.accepted + p.limited }},
+		{"failed", "red", failed, point.answered},
+	} {
+		if band.n > 0 {
+			upper := steps(points, band.upper)
+			c.addSeries(series{Name: band.name, Ink: band.ink, Kind: "area", points: upper, floor: floor})
+			floor = upper
+		}
 	}
-	if nFailed > 0 {
-		c.band(line{Name: "failed", ink: red}, limited, failed)
-	}
-	return c.figure(fmt.Sprintf("Responses by second: %s limited, %s failed", percent(n429/all), percent(nFailed/all)))
+	return c.titled(fmt.Sprintf("Responses by second: %s limited, %s failed", percent(limited/all), percent(failed/all)))
 }
 
 // steps returns the points of a rate that is constant during each stretch.
-func steps(points []point, of func(point) float64) plotter.XYs {
-	var drawn plotter.XYs
-	for i, s := range points {
-		until := s.from + s.seconds
+func steps(points []point, of func(point) float64) []xy {
+	var all []xy
+	for i, p := range points {
+		until := p.from + p.seconds
 		if i+1 < len(points) {
 			until = points[i+1].from
 		}
-		drawn = append(drawn, plotter.XY{X: s.from, Y: of(s)}, plotter.XY{X: until, Y: of(s)})
+		all = append(all, xy{p.from, of(p)}, xy{until, of(p)})
 	}
-	return drawn
+	return all
 }
 
-// point is a stretch of a phase as the charts show it: the mean of its rates per second,
-// and the maximum of its latencies.
-type point struct {
-	from, seconds                          float64
-	asked, sent, accepted, limited, failed float64
-	response, service                      *load.Brief
+// size is a phase that requests one page size.
+type size struct {
+	limit string
+	load.Phase
 }
 
-func (p point) middle() float64 { return p.from + p.seconds/2 }
-
-// when names the stretch.
-func (p point) when() string {
-	if p.seconds <= 1 {
-		return "in second " + page.Whole(int64(p.from))
-	}
-	return fmt.Sprintf("in seconds %s to %s", page.Whole(int64(p.from)), page.Whole(int64(p.from+p.seconds)))
-}
-
-// whole returns the intervals of a phase, without a last one that is cut short and in
-// which no request was due: a chart would show it as a drop.
-func whole(p load.Phase) []load.Interval {
-	n := len(p.Series) - 1
-	if n < 1 || p.Series[n].Asked > 0 || float64(p.Series[n].T+p.IntervalSeconds) <= p.Seconds {
-		return p.Series
-	}
-	return p.Series[:n]
-}
-
-// thinned returns the points of a phase. It joins adjacent intervals of a long series. The
-// rates of a last interval that is cut short count for the time that it lasted.
-func thinned(p load.Phase) []point {
-	each := float64(p.IntervalSeconds)
-	series := whole(p)
-	var few []point
-	for group := range slices.Chunk(series, max(1, (len(series)+maxPoints-1)/maxPoints)) {
-		joined := point{from: float64(group[0].T), seconds: each * float64(len(group))}
-		if lasted := p.Seconds - joined.from; lasted > 0.1*each && lasted < joined.seconds {
-			joined.seconds = lasted
+// sizes returns the phases that request one page size each.
+func sizes(phases []load.Phase) []size {
+	var some []size
+	for _, p := range phases {
+		limit, ok := strings.CutPrefix(p.Name, "limit=")
+		if _, err := strconv.Atoi(limit); ok && err == nil && p.Response.Accepted != nil {
+			some = append(some, size{limit, p})
 		}
-		for _, s := range group {
-			joined.asked += float64(s.Asked) / joined.seconds
-			joined.sent += float64(s.Sent) / joined.seconds
-			joined.accepted += float64(s.Accepted) / joined.seconds
-			joined.limited += float64(s.Limited) / joined.seconds
-			joined.failed += float64(s.Failed) / joined.seconds
-			joined.response, joined.service = worse(joined.response, s.Response), worse(joined.service, s.Service)
-		}
-		few = append(few, joined)
 	}
-	return few
+	return some
 }
 
-func worse(a, b *load.Brief) *load.Brief {
-	if a == nil || b == nil {
-		if a == nil {
-			return b
-		}
-		return a
+// measured returns the p50 and the p99 of a phase at x, if its plan supports them.
+func measured(x float64, p load.Phase) (p50, p99 []xy) {
+	if p.Response.Accepted == nil {
+		return nil, nil
 	}
-	return &load.Brief{P50MS: max(a.P50MS, b.P50MS), P90MS: max(a.P90MS, b.P90MS), P99MS: max(a.P99MS, b.P99MS), MaxMS: max(a.MaxMS, b.MaxMS), Open: a.Open || b.Open, MedianOpen: a.MedianOpen || b.MedianOpen}
+	for _, q := range p.Response.Accepted.Quantiles {
+		switch at := (xy{x, q.ValueMS}); {
+		case !p.Supports(q.P):
+		case q.P == 0.5:
+			p50 = append(p50, at)
+		case q.P == 0.99:
+			p99 = append(p99, at)
+		}
+	}
+	return p50, p99
+}
+
+// sizesChart shows the response time by page size.
+func sizesChart(all []size) *chart {
+	c := &chart{XLabel: "page size (limit)", YLabel: "ms"}
+	var p50, p99 []xy
+	for i, s := range all {
+		median, tail := measured(float64(i), s.Phase)
+		p50, p99 = append(p50, median...), append(p99, tail...)
+		c.XTicks = append(c.XTicks, tick{value: float64(i), Label: s.limit})
+	}
+	title := "Response time by page size"
+	if n := len(p50); n > 1 {
+		title += fmt.Sprintf(": p50 is %s ms at limit=%s, %s ms at limit=%s", printable.Figure(p50[0].y), all[0].limit, printable.Figure(p50[n-1].y), all[int(p50[n-1].x)].limit)
+	}
+	return c.medianAndTail(p50, p99).titled(title)
+}
+
+// phasesChart shows the response time of one phase after the other.
+func phasesChart(phases []load.Phase) *chart {
+	var p50, p99 []xy
+	for i, p := range phases {
+		median, tail := measured(float64(i+1), p)
+		p50, p99 = append(p50, median...), append(p99, tail...)
+	}
+	c := &chart{XLabel: "phase, in order of time", YLabel: "ms"}
+	return c.medianAndTail(few(p50), few(p99)).titled("Response time by phase")
+}
+
+// rateChart shows the achieved rate by requested rate.
+func rateChart(s load.Sustained) *chart {
+	c := &chart{XLabel: "requests/s asked", YLabel: "requests/s achieved"}
+	var ideal, achieved, good, bad []xy
+	for _, k := range s.Knee {
+		at := xy{k.AskedPerSecond, k.AchievedPerSecond}
+		ideal, achieved = append(ideal, xy{at.x, at.x}), append(achieved, at)
+		if k.OK {
+			good = append(good, at)
+		} else {
+			bad = append(bad, at)
+		}
+	}
+	c.add("as asked", "text", "dashed", ideal)
+	c.add("achieved", "blue", "solid", achieved)
+	c.add("met the thresholds", "blue", "mark", good)
+	c.add("did not", "red", "triangle", bad)
+	return c.titled(fmt.Sprintf("Served by rate tried: %s/s sustained", printable.Figure(s.RatePerSecond)))
+}
+
+// kneeCharts shows the latency by requested rate.
+func kneeCharts(s load.Sustained) []*chart {
+	c := &chart{XLabel: "requests/s asked", YLabel: "ms"}
+	var p50, p99 []xy
+	for _, k := range s.Knee {
+		p50, p99 = append(p50, xy{k.AskedPerSecond, k.P50MS}), append(p99, xy{k.AskedPerSecond, k.P99MS})
+	}
+	return drawn(c.medianAndTail(p50, p99).titled("Latency at each rate tried"))
+}
+
+// pageTicks marks the requested pages on a logarithmic axis.
+func pageTicks(points []load.DepthPoint) []tick {
+	var ticks []tick
+	for _, at := range points {
+		ticks = append(ticks, tick{value: pageAt(at), Label: printable.Number(at.Page)})
+	}
+	return ticks
+}
+
+func pageAt(at load.DepthPoint) float64 { return math.Log10(float64(max(at.Page, 1))) }
+
+// depthsChart shows the median by page number of the first few lists, as a multiple of the
+// first page's.
+func depthsChart(all []load.Depth) *chart {
+	c := &chart{XLabel: "page", YLabel: "times the first page (p50)", spread: true}
+	longest := 0
+	for i, d := range all[:min(len(all), len(inks))] {
+		if len(d.Points) > longest {
+			longest, c.XTicks = len(d.Points), pageTicks(d.Points)
+		}
+		var points []xy
+		for _, at := range d.Points {
+			if first := d.Points[0].P50MS; first > 0 {
+				points = append(points, xy{pageAt(at), at.P50MS / first})
+			}
+		}
+		c.addDotted(d.Operation, inks[i], points)
+	}
+	return c.titled("Cost of deep pages: median response time, as a multiple of the first page's")
+}
+
+func depthCharts(all []load.Depth) []*chart {
+	var charts []*chart
+	for _, d := range all {
+		c := &chart{XLabel: "page", YLabel: "ms", XTicks: pageTicks(d.Points)}
+		var p50, p99 []xy
+		for _, at := range d.Points {
+			p50, p99 = append(p50, xy{pageAt(at), at.P50MS}), append(p99, xy{pageAt(at), at.P99MS})
+		}
+		title := d.Operation + ": response time by page number"
+		if d.Ratio > 0 {
+			title += fmt.Sprintf("; the deepest page takes %s times as long as the first", load.AtLeast(d.Open, d.Ratio))
+		}
+		charts = append(charts, c.medianAndTail(p50, p99).titled(title))
+	}
+	return drawn(charts...)
+}
+
+func memoryCharts(all []load.Memory) []*chart {
+	c := &chart{XLabel: "seconds since the scenario began", YLabel: "MiB", fromZero: true}
+	for i, m := range all {
+		var heap, resident []xy
+		for _, at := range m.Points {
+			if at.HeapBytes > 0 {
+				heap = append(heap, xy{at.Seconds, float64(at.HeapBytes) / (1 << 20)})
+			}
+			if at.RSSBytes > 0 {
+				resident = append(resident, xy{at.Seconds, float64(at.RSSBytes) / (1 << 20)})
+			}
+		}
+		c.add(m.Of+": heap", inks[i%len(inks)], "solid", heap)
+		c.add(m.Of+": resident", inks[i%len(inks)], "dashed", resident)
+	}
+	return drawn(c.titled("Memory over time"))
+}
+
+// limiterCharts shows the accepted requests so far. The line is level while requests are
+// refused.
+func limiterCharts(l load.Limiter) []*chart {
+	c := &chart{XLabel: "seconds since the probing began", YLabel: "requests accepted so far", fromZero: true}
+	var accepted, limited, failed []xy
+	n := 0.0
+	for _, p := range l.Probes {
+		switch p.Verdict {
+		case "accepted":
+			n++
+			accepted = append(accepted, xy{p.Seconds, n})
+		case "limited":
+			limited = append(limited, xy{p.Seconds, n})
+		default:
+			failed = append(failed, xy{p.Seconds, n})
+		}
+	}
+	c.add("accepted", "blue", "solid", few(accepted))
+	c.add("limited (429)", "orange", "triangle", few(limited))
+	c.add("failed", "red", "mark", few(failed))
+	return drawn(c.titled(fmt.Sprintf("Probes accepted over time (%s of %s)", printable.Figure(n), printable.Number(len(l.Probes)))))
+}
+
+// comparedCharts shows B ÷ A of each figure with its interval.
+func comparedCharts(c load.Comparison) []*chart {
+	ch := &chart{XLabel: "figure", YLabel: "B ÷ A"}
+	var ratios, intervals []xy
+	for _, f := range c.Figures {
+		if f.Ratio <= 0 {
+			continue
+		}
+		x := float64(len(ratios))
+		ch.XTicks = append(ch.XTicks, tick{value: x, Label: f.Name[strings.LastIndex(f.Name, " ")+1:]})
+		ratios = append(ratios, xy{x, f.Ratio})
+		if f.RatioLow > 0 && f.RatioHigh > 0 {
+			intervals = append(intervals, xy{x, f.RatioLow}, xy{x, f.RatioHigh}, xy{x, math.NaN()})
+		}
+	}
+	if len(ratios) == 0 {
+		return nil
+	}
+	ch.x.least, ch.x.most = -0.5, float64(len(ratios))-0.5
+	ch.add("A and B are equal", "text", "dashed", []xy{{ch.x.least, 1}, {ch.x.most, 1}})
+	ch.add("interval", "blue", "solid", intervals)
+	ch.add("B ÷ A", "blue", "mark", ratios)
+	return drawn(ch.titled("B ÷ A of each figure, with its interval"))
+}
+
+// spikeChart shows the latency over time with the begin and the end of the burst.
+func spikeChart(p load.Phase, parts []stretch) *chart {
+	c := overTime("ms")
+	c.spread = true
+	points := thinned(p)
+	response := func(p point) *load.Brief { return p.response }
+	p50 := briefs(points, response, func(b *load.Brief) float64 { return b.P50MS })
+	p99 := briefs(points, response, func(b *load.Brief) float64 { return b.P99MS })
+	c.add("p50", "blue", "solid", p50)
+	c.add("p99", "red", "solid", p99)
+	if len(c.Series) == 0 {
+		return nil
+	}
+	least, most := math.Inf(1), 0.0
+	for _, at := range append(p50, p99...) {
+		if at.y > 0 {
+			least, most = min(least, at.y), max(most, at.y)
+		}
+	}
+	c.add("the burst begins, ends", "text", "dashed", []xy{{parts[1].From, least}, {parts[1].From, most}, {0, math.NaN()}, {parts[1].Until, least}, {parts[1].Until, most}})
+	return c.titled("Response time before, during and after the burst: " + spikeInWords(parts))
+}
+
+// few returns evenly spaced points of a long series, including the last.
+func few(points []xy) []xy {
+	const most = 2 * maxPoints
+	if len(points) <= most {
+		return points
+	}
+	var some []xy
+	for i := range most {
+		some = append(some, points[i*(len(points)-1)/(most-1)])
+	}
+	return some
 }

@@ -124,26 +124,52 @@ func spikeOf(s load.Scenario) (load.Phase, []stretch) {
 }
 
 // chief returns the one chart that shows the headline of a scenario; nil without figures.
-func chief(s load.Scenario) []*figure {
+func chief(s load.Scenario) []*chart {
 	phases := counted(s.Phases)
 	spike, parts := spikeOf(s)
 	switch {
 	case s.Sustained != nil:
-		return drawn(rateFigure(*s.Sustained))
+		return drawn(rateChart(*s.Sustained))
 	case s.Limiter != nil:
-		return limiterFigures(*s.Limiter)
+		return limiterCharts(*s.Limiter)
 	case len(s.Depth) > 0:
-		return drawn(depthsFigure(s.Depth))
+		return drawn(depthsChart(s.Depth))
 	case parts != nil:
-		return drawn(spikeFigure(spike, parts))
+		return drawn(spikeChart(spike, parts))
 	case len(sizes(phases)) > 1:
-		return drawn(sizesFigure(phases))
+		return drawn(sizesChart(sizes(phases)))
 	case len(phases) > 1:
-		return drawn(phasesFigure(phases))
+		return drawn(phasesChart(phases))
 	case len(phases) > 0:
 		return drawn(latencyOverTime(thinned(phases[0])))
 	default:
 		return nil
+	}
+}
+
+// comparedInWords sums up a comparison.
+func comparedInWords(c load.Comparison) string {
+	var said []string
+	unknown := 0
+	for _, f := range c.Figures {
+		change := ""
+		if f.Ratio > 0 {
+			change = fmt.Sprintf(" (%s%s times A)", load.Bound(f.BOpen, f.AOpen), printable.Figure(f.Ratio))
+		}
+		switch f.Verdict {
+		case load.Worse, load.Better:
+			said = append(said, f.Name+" is "+string(f.Verdict)+change)
+		case load.EffectNotKnown:
+			unknown++
+		}
+	}
+	switch {
+	case len(said) > 0:
+		return strings.Join(said, "; ")
+	case unknown > 0 && unknown == len(c.Figures):
+		return "inconclusive"
+	default:
+		return "no difference shown"
 	}
 }
 

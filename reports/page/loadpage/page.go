@@ -1,8 +1,7 @@
 // Package loadpage writes the results of a load run as one self-contained HTML file.
 //
 // Strings that a target can influence are made printable, and html/template escapes
-// them. No such string is part of a chart. The package imports the results models and
-// is the only home of the chart library.
+// them. The package imports the results models.
 package loadpage
 
 import (
@@ -24,8 +23,8 @@ var layout string
 var pageTemplate = page.New(layout, template.FuncMap{
 	"list": list, "number": printable.Figure, "percent": percent, "quantile": quantileName,
 	"answer": answer, "finding": finding, "estimate": estimate, "between": between, "atLeast": load.AtLeast, "bound": load.Bound,
-	"counted": counted, "figures": phaseFigures, "knee": kneeFigures, "depths": depthFigures, "memory": memoryFigures, "limiter": limiterFigures, "limited": limitedOf,
-	"classes": classes, "spans": spans, "failure": load.FailureInWords, "title": title, "headline": headline, "chief": chief, "compared": comparedFigures, "comparedInWords": comparedInWords, "stretches": stretchesOf,
+	"counted": counted, "figures": phaseCharts, "knee": kneeCharts, "depths": depthCharts, "memory": memoryCharts, "limiter": limiterCharts, "limited": limitedOf,
+	"classes": classes, "spans": spans, "failure": load.FailureInWords, "title": title, "headline": headline, "chief": chief, "compared": comparedCharts, "comparedInWords": comparedInWords, "stretches": stretchesOf,
 	"latencies": latenciesOf, "column": func(i int) string { return quantileName(columns[i]) },
 	"thresholds": func(all []load.Scenario) bool {
 		return slices.ContainsFunc(all, func(s load.Scenario) bool { return len(s.Thresholds) > 0 })

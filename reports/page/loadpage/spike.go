@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/plot/plotter"
-
 	"outreach.example/conformance/reports/load"
 )
 
@@ -67,31 +65,6 @@ func (s *stretch) add(i load.Interval, p load.Phase) {
 	s.askedAll, s.servedAll = s.askedAll+float64(i.Asked), s.servedAll+float64(i.Accepted)
 	s.Limited, s.Failed = s.Limited+i.Limited, s.Failed+i.Failed
 	s.Worst = worse(s.Worst, i.Response)
-}
-
-// spikeFigure returns the latency over time with the begin and the end of the burst.
-func spikeFigure(p load.Phase, parts []stretch) *figure {
-	c := newTimeChart("seconds since the phase began", "ms")
-	var p50, p99 plotter.XYs
-	for _, s := range thinned(p) {
-		median, tail := plotter.XY{X: s.middle(), Y: math.NaN()}, plotter.XY{X: s.middle(), Y: math.NaN()}
-		if s.response != nil {
-			median.Y, tail.Y = s.response.P50MS, s.response.P99MS
-		}
-		p50, p99 = append(p50, median), append(p99, tail)
-	}
-	c.logY(p50, p99)
-	c.add(line{Name: "p50", ink: blue}, p50)
-	c.add(line{Name: "p99", ink: red}, p99)
-	low, high := c.plot.Y.Min, c.plot.Y.Max
-	edge := func(x float64) plotter.XYs { return plotter.XYs{{X: x, Y: low}, {X: x, Y: high}} }
-	if len(c.legend) == 0 {
-		return nil
-	}
-	mark := line{Name: "the burst begins, ends", ink: text, dashed: true}
-	c.part(mark, edge(parts[1].From))
-	c.add(mark, edge(parts[1].Until))
-	return c.figure("Response time before, during and after the burst: " + spikeInWords(parts))
 }
 
 // spikeInWords returns the p99 of each part.
