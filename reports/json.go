@@ -15,11 +15,14 @@ var schema []byte
 // Schema returns the JSON Schema (draft-07) of the JSON form of Results.
 func Schema() []byte { return bytes.Clone(schema) }
 
+// KindOfRun is the kind of file that holds results of a run (KindOf).
+const KindOfRun = "results.json of run"
+
 // MaxSize is the maximum size of a results file, in bytes. To read a file takes 20 times as
 // much memory. No run writes a larger one (MaxWritten).
 const MaxSize = 10 << 20
 
-var file = File[Results]{Kind: "results.json of run", Version: ModelVersion, MaxSize: MaxSize, Schema: schema, Indent: "  ", Prepare: ordered,
+var file = File[Results]{Kind: KindOfRun, Version: ModelVersion, MaxSize: MaxSize, Schema: schema, Indent: "  ", Prepare: ordered,
 	Earlier: map[string]string{"1": "cc5c0cf01057", "2": "d4545ecb5811"}}
 
 // Encode returns the JSON form of r in a stable order: checks in the catalogue's order,

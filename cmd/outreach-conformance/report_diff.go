@@ -126,12 +126,12 @@ func (w *stored) read(file string) error {
 	switch reports.KindOf(text) {
 	case "":
 		return fmt.Errorf("%s: not a results file (want a %s of run or a %s of load)", file, resultsFile, loadFile)
-	case load.Kind:
-		w.load, err = load.Parse(text)
-		w.loadFile = file
-	default:
+	case reports.KindOfRun:
 		w.run, err = reports.Parse(text)
 		w.runFile = file
+	default:
+		w.load, err = load.Parse(text) // refuses other kinds
+		w.loadFile = file
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

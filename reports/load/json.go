@@ -13,9 +13,6 @@ var schema []byte
 // Schema returns the JSON Schema (draft-07) of the JSON form of Results.
 func Schema() []byte { return bytes.Clone(schema) }
 
-// Kind is the kind of file that holds load results (reports.KindOf).
-const Kind = "load.json of load"
-
 // FileName is the name of the results in the output directory of a load run.
 const FileName = "load.json"
 
@@ -23,7 +20,7 @@ const FileName = "load.json"
 // point per second stays below it.
 const MaxSize = 128 << 20
 
-var file = reports.File[Results]{Kind: Kind, Version: ModelVersion, MaxSize: MaxSize, Schema: schema, Indent: " ", Prepare: complete,
+var file = reports.File[Results]{Kind: "load.json of load", Version: ModelVersion, MaxSize: MaxSize, Schema: schema, Indent: " ", Prepare: complete,
 	Earlier: map[string]string{"1": "cc5c0cf01057", "2": "79c7ea06a8c5"}}
 
 // Encode returns the JSON form of r. It has none if a number is NaN or infinite.
