@@ -1,6 +1,7 @@
 package loadtest_test
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"net/url"
@@ -24,7 +25,7 @@ import (
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/reports/load/openmetrics"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 )
 
@@ -288,11 +289,11 @@ func TestPercentilesCoverRequestsWithoutAResponse(t *testing.T) {
 			t.Errorf("%s: %+v", name, *d)
 		}
 	}
-	metrics, err := openmetrics.Encode(o.Results)
-	if err != nil {
+	var metrics bytes.Buffer
+	if err := view.Formats["openmetrics"].Load(&metrics, o.Results, view.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`response_milliseconds\{[^}]*class="accepted"[^}]*quantile="0.99"\} [1-9]\d{3}`).Match(metrics) {
-		t.Errorf("%s", metrics)
+	if !regexp.MustCompile(`response_milliseconds\{[^}]*class="accepted"[^}]*quantile="0.99"\} [1-9]\d{3}`).Match(metrics.Bytes()) {
+		t.Errorf("%s", metrics.String())
 	}
 }

@@ -208,6 +208,42 @@ func (v Violation) Kind() string {
 	return status + "\n" + particular.ReplaceAllString(v.Pointer+"\n"+v.Expected+"\n"+v.Actual, "#")
 }
 
+// Kind is one kind of violation of a requirement, with the first example of it.
+type Kind struct {
+	Violation
+	Check      Check    // that the example is from
+	Operations []string // that show the kind, each once
+	Count      int      // violations of the kind, as far as they were counted
+}
+
+// Kinds returns the kinds of violations of failed checks of one requirement, in the order
+// of the checks. A check without a listed violation has a kind of its own.
+func Kinds(checks []Check) []Kind {
+	var kinds []Kind
+	index := map[string]int{}
+	add := func(c Check, v Violation) {
+		i, known := index[v.Kind()]
+		if !known {
+			i = len(kinds)
+			index[v.Kind()] = i
+			kinds = append(kinds, Kind{Violation: v, Check: c})
+		}
+		kinds[i].Count += v.Count
+		if !slices.Contains(kinds[i].Operations, c.Operation) {
+			kinds[i].Operations = append(kinds[i].Operations, c.Operation)
+		}
+	}
+	for _, c := range checks {
+		for _, v := range c.Violations {
+			add(c, v)
+		}
+		if len(c.Violations) == 0 {
+			add(c, Violation{})
+		}
+	}
+	return kinds
+}
+
 // Form returns what observations of the same behaviour have in common: the value without
 // ids, paths and the words in quoted texts.
 func (o Observation) Form() string { return form(o.Value) }

@@ -1,32 +1,44 @@
 package reports
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
-	"outreach.example/conformance/reports/internal/strict"
 	"outreach.example/conformance/spec"
 )
 
 // Consistent returns an error for each check that the catalogue of this release does not
-// have, and for each count that differs from what it counts. Nobody should publish such
-// results; Validate accepts those of other releases, for comparisons.
+// have, or that occurs twice, and for each count that differs from what it counts. Nobody
+// should publish such results. Parse accepts those of other releases, for comparisons.
 func (r Results) Consistent() error {
-	var p strict.Problems
+	var found []error
+	unless := func(ok bool, format string, args ...any) {
+		if !ok {
+			found = append(found, errors.New(Printable(fmt.Sprintf(format, args...))))
+		}
+	}
+	seen := map[spec.Pair]bool{}
 	for i, c := range r.Checks {
-		p.Unless(spec.Has(spec.Pair{Requirement: c.Requirement, Operation: c.Operation}), fmt.Sprintf("/checks/%d", i), "there is no check %s on %s", c.Requirement, c.Operation)
+		pair := spec.Pair{Requirement: c.Requirement, Operation: c.Operation}
+		unless(spec.Has(pair), "/checks/%d: there is no check %s on %s", i, c.Requirement, c.Operation)
+		unless(!seen[pair], "/checks/%d: %s on %s occurs twice", i, c.Requirement, c.Operation)
+		seen[pair] = true
 	}
 	n := Count(r.Checks)
-	p.Unless(r.Verdict != Passed || n.Fail == 0, "/verdict", "%s, but %d checks failed", Passed, n.Fail)
+	unless(r.Verdict != Passed || n.Fail == 0, "/verdict: %s, but %d checks failed", Passed, n.Fail)
+	unless(r.Verdict != Passed || n.Pass > 0, "/verdict: %s, but no check passed", Passed)
 	sameCatalogue := n.Total() == len(spec.Pairs())
-	p.Unless(r.Levels == nil || !sameCatalogue || slices.Equal(r.Levels, Levels(r.Checks)), "/levels", "not the levels of the checks")
-	if r.Flaky != nil {
-		p.Unless(r.Flaky.Failed <= n.Expected && r.Flaky.Passed <= n.Pass, "/flaky", "more than the checks")
-	}
+	unless(r.Levels == nil || !sameCatalogue || slices.Equal(r.Levels, Levels(r.Checks)), "/levels: not the levels of the checks")
+	unless(r.ExpectedFailures == n.Expected, "/expected_failures: %d, but %d checks are expected failures", r.ExpectedFailures, n.Expected)
+	unless(r.Flaky == nil || r.Flaky.Failed <= n.Expected && r.Flaky.Passed <= n.Pass, "/flaky: more than the checks")
 	answered := 0
 	for _, count := range r.Traffic.Statuses {
 		answered += count
 	}
-	p.Unless(answered <= r.Traffic.Requests, "/traffic/statuses", "%d responses to %d requests", answered, r.Traffic.Requests)
-	return p.Err()
+	unless(answered <= r.Traffic.Requests, "/traffic/statuses: %d responses to %d requests", answered, r.Traffic.Requests)
+	if left := len(found) - maxFindings; left > 0 {
+		found = append(found[:maxFindings], fmt.Errorf("and %d more", left))
+	}
+	return errors.Join(found...)
 }

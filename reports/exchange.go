@@ -1,12 +1,5 @@
 package reports
 
-import (
-	"fmt"
-	"unicode/utf8"
-
-	"outreach.example/conformance/reports/internal/strict"
-)
-
 // Exchange is a request and its response, without secrets. The beginning of the
 // response's body is Violation.Body.
 type Exchange struct {
@@ -53,34 +46,6 @@ type Requests struct {
 	Allowed  string `json:"allowed"`
 	Sent     int    `json:"sent"`
 	Accepted int    `json:"accepted"` // responses with a 2xx
-}
-
-func (n Requests) validate(p *strict.Problems, at string) {
-	p.Unless(operationPattern.MatchString(n.Operation), at+"/operation", "%q is not an operation id", n.Operation)
-	p.Unless(n.Allowed != "", at+"/allowed", "empty")
-	p.Unless(n.Sent >= 1, at+"/sent", "%d: nothing was sent", n.Sent)
-	p.Unless(n.Accepted >= 0 && n.Accepted <= n.Sent, at+"/accepted", "%d of %d", n.Accepted, n.Sent)
-}
-
-func (e *Exchange) validate(p *strict.Problems, at string) {
-	if e == nil {
-		return
-	}
-	e.Request.validate(p, at+"/request")
-	e.Response.validate(p, at+"/response")
-	length := utf8.RuneCountInString(e.RequestBody)
-	p.Unless(length <= MaxBody, at+"/request_body", "%d characters, want at most %d", length, MaxBody)
-}
-
-func (h Head) validate(p *strict.Problems, at string) {
-	p.Unless(h.Line != "", at+"/line", "empty")
-	p.Unless(utf8.RuneCountInString(h.Line) <= MaxHeader, at+"/line", "more than %d characters", MaxHeader)
-	p.Unless(h.Bytes >= 0, at+"/bytes", "%d is negative", h.Bytes)
-	p.Unless(len(h.Headers) <= MaxHeaders, at+"/headers", "%d, want at most %d", len(h.Headers), MaxHeaders)
-	for i, header := range h.Headers {
-		n := utf8.RuneCountInString(header)
-		p.Unless(n >= 1 && n <= MaxHeader, fmt.Sprintf("%s/headers/%d", at, i), "%d characters, want 1 to %d", n, MaxHeader)
-	}
 }
 
 // textBytes returns the length of the texts that a target can influence.

@@ -1,6 +1,5 @@
-// Package reports holds the results model of a run and its JSON form. Its
-// subpackages are views of the model: JUnit (junit), GitHub (github) and text for a terminal
-// (console). A view adds nothing to the model and judges nothing.
+// Package reports holds the results model of a run, and reads and writes the files of all
+// results. Package view shows them.
 //
 // It imports the catalogue (spec) and small helpers, and nothing else of this module.
 package reports

@@ -15,12 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/diff"
-	"outreach.example/conformance/reports/github"
-	"outreach.example/conformance/reports/gitlab"
-	"outreach.example/conformance/reports/page/diffpage"
-	"outreach.example/conformance/reports/sarif"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/schemas/schematest"
 )
 
@@ -87,8 +83,8 @@ func TestSummaryOfAnything(t *testing.T) {
 				v.Actual = strings.Repeat(v.Actual, 30)
 			}
 		}
-		o := console.Options{Width: rapid.IntRange(60, 200).Draw(t, "width"), Verbose: rapid.Bool().Draw(t, "verbose"), ExitCode: r.ExitCode()}
-		page := file(t, func(b *bytes.Buffer) error { return console.Summary(b, r, o) })
+		o := view.Options{Width: rapid.IntRange(60, 200).Draw(t, "width"), Verbose: rapid.Bool().Draw(t, "verbose"), ExitCode: r.ExitCode()}
+		page := file(t, func(b *bytes.Buffer) error { return view.Formats["console"].Run(b, r, o) })
 		lines := strings.Split(strings.TrimSuffix(string(page), "\n"), "\n")
 		for i, line := range lines {
 			if reports.Printable(line) != line {
@@ -116,13 +112,17 @@ var (
 func TestGitHubOfAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := attacked(t)
-		lines := file(t, func(b *bytes.Buffer) error { return github.Annotate(b, r, r.ExitCode()) })
+		lines := file(t, func(b *bytes.Buffer) error {
+			return view.Formats["github"].Run(b, r, view.Options{ExitCode: r.ExitCode()})
+		})
 		for line := range strings.Lines(string(lines)) {
 			if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "::error title=") || strings.ContainsFunc(line, unicode.IsControl) {
 				t.Fatalf("%q is not one annotation", line)
 			}
 		}
-		summary := file(t, func(b *bytes.Buffer) error { return github.Summary(b, r, r.ExitCode()) })
+		summary := file(t, func(b *bytes.Buffer) error {
+			return view.Formats["markdown"].Run(b, r, view.Options{ExitCode: r.ExitCode()})
+		})
 		for line := range strings.Lines(string(summary)) {
 			line = strings.TrimSuffix(line, "\n")
 			switch {
@@ -140,10 +140,10 @@ func TestGitHubOfAnything(t *testing.T) {
 
 // Reports have what GitLab needs, and no string of a target has control characters there.
 func TestGitLabOfAnything(t *testing.T) {
-	valid := follows(t, schemaIn(t, "gitlab/testdata/schema.json"))
+	valid := follows(t, schemaIn(t, "view/testdata/gitlab-schema.json"))
 	rapid.Check(t, func(t *rapid.T) {
 		r := attacked(t)
-		body := file(t, func(b *bytes.Buffer) error { return gitlab.Write(b, r) })
+		body := file(t, func(b *bytes.Buffer) error { return view.Formats["gitlab"].Run(b, r, view.Options{}) })
 		valid(t, body)
 		var issues []struct{ Description string }
 		if err := json.Unmarshal(body, &issues); err != nil {
@@ -160,10 +160,12 @@ func TestGitLabOfAnything(t *testing.T) {
 // Logs follow the schema of SARIF. No string of a target is a link there, and no line has
 // control characters.
 func TestSARIFOfAnything(t *testing.T) {
-	valid := follows(t, schemaIn(t, "sarif/testdata/sarif-schema-2.1.0.json"))
+	valid := follows(t, schemaIn(t, "view/testdata/sarif-schema-2.1.0.json"))
 	rapid.Check(t, func(t *rapid.T) {
 		r := attacked(t)
-		body := file(t, func(b *bytes.Buffer) error { return sarif.Write(b, r, r.ExitCode()) })
+		body := file(t, func(b *bytes.Buffer) error {
+			return view.Formats["sarif"].Run(b, r, view.Options{ExitCode: r.ExitCode()})
+		})
 		valid(t, body)
 		var log struct {
 			Runs []struct {
@@ -206,10 +208,7 @@ func TestDifferencesOfAnything(t *testing.T) {
 			t.Fatal(err)
 		}
 		valid(t, body)
-		page, err := diffpage.Render(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := file(t, func(b *bytes.Buffer) error { return view.Formats["html"].Difference(b, d, view.Options{}) })
 		tokens := html.NewTokenizer(bytes.NewReader(page))
 		for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
 			if token := tokens.Token(); kind == html.StartTagToken && (token.Data == "script" || token.Data == "img") {

@@ -16,8 +16,8 @@ import (
 
 	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/suggest"
-	"outreach.example/conformance/reports/github"
 	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/reports/view"
 )
 
 // The formats of results that the commands treat in a special way.
@@ -29,8 +29,9 @@ const (
 
 // Formats of results, and of the difference between two runs.
 var (
-	resultFormats     = []string{consoleFormat, "json", "junit", "html", "markdown", githubFormat, "gitlab", "sarif"}
-	differenceFormats = []string{consoleFormat, "json", "html", "markdown", githubFormat}
+	resultFormats     = formatNames(ofRun)
+	loadFormats       = formatNames(ofLoad)
+	differenceFormats = formatNames(ofDifference)
 )
 
 // formats are the formats in which a command shows what it found. The zero value is
@@ -46,11 +47,9 @@ type formats struct {
 // format is one format and its file; an empty file is the standard output.
 type format struct{ name, file string }
 
-// view writes one format. Code is the exit code of the process.
-type view func(w io.Writer, code int) error
-
-// views are the views of the results of a command, by the name of the format.
-type views map[string]view
+// views write the results of a command, by the name of the format. Code is the exit code of
+// the process.
+type views map[string]func(w io.Writer, code int) error
 
 // register adds the flag of the formats.
 func (f *formats) register(flags *pflag.FlagSet, known []string) {
@@ -118,7 +117,7 @@ func (f *formats) in(stdout io.Writer, command func() error) error {
 	if !f.has(format{name: githubFormat}) {
 		return command()
 	}
-	resume, err := github.Stop(stdout, rand.Text())
+	resume, err := view.StopCommands(stdout, rand.Text())
 	if err != nil {
 		return exitError{exitCannotTell, err}
 	}

@@ -15,7 +15,7 @@ import (
 	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/reports/github"
+	"outreach.example/conformance/reports/view"
 )
 
 // summaryFile is the job summary in the output directory, if GitHub names no file.
@@ -56,7 +56,7 @@ func annotateMistake(cmd *cobra.Command, stdout io.Writer, mistake error) {
 	}
 	for _, value := range values {
 		if slices.Contains(strings.Split(value, ","), githubFormat) {
-			_ = github.Mistake(stdout, mistake) // the error itself goes to standard error
+			_ = view.Mistake(stdout, mistake) // the error itself goes to standard error
 			return
 		}
 	}

@@ -20,10 +20,9 @@ import (
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/verdict"
-	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/reports/view"
 )
 
 type loadFlags struct {
@@ -138,7 +137,7 @@ the verdict.`,
 		registerRaw(flags, &f.raw)
 		flags.StringVar(&f.listen, "listen", "", "serve live OpenMetrics at /metrics of this address during the run, e.g. 127.0.0.1:9464; without a host on the loopback interface")
 		registerVerbose(flags, &f.verbose, "every phase and violation")
-		f.formats.register(flags, resultFormats)
+		f.formats.register(flags, loadFormats)
 	})
 	group(flags, "Sharing one load among machines", func() {
 		flags.StringVar(&f.shard, "shard", "", "send only this part of every phase, e.g. 3/8; load merge joins the parts")
@@ -261,13 +260,13 @@ func (f loadFlags) unmeasured(config loadtest.Config, began time.Time, stdout io
 	if f.printPart {
 		stdout = io.Discard // it is for the part
 	}
-	all := viewsOfLoad(results, console.Options{Quiet: true})
+	all := viewsOf(results, ofLoad, view.Options{Quiet: true})
 	return alsoFailed(err, errors.Join(f.writeVerdict(results), f.jobSummary(all, err.code), f.formats.unjudged(stdout, all, err.code)))
 }
 
 // writeVerdict writes the files that hold the verdict.
 func (f loadFlags) writeVerdict(results load.Results) error {
-	return errors.Join(load.Write(filepath.Join(f.output, loadFile), results), junit.WriteLoad(filepath.Join(f.output, loadJUnitFile), results))
+	return errors.Join(load.Write(filepath.Join(f.output, loadFile), results), view.Formats["junit"].Load.Write(filepath.Join(f.output, loadJUnitFile), results))
 }
 
 // consented returns an error, before anything is sent, if the user has not consented

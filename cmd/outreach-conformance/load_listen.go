@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -14,7 +15,7 @@ import (
 
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/load/openmetrics"
+	"outreach.example/conformance/reports/view"
 )
 
 // metricsPath is where --listen serves the figures.
@@ -30,7 +31,7 @@ type liveMetrics struct {
 	address string
 
 	mu     sync.Mutex
-	phases []openmetrics.LivePhase // the last one runs
+	phases []view.LivePhase // the last one runs
 }
 
 // listenAddress returns the address to listen on. Without a host it is on the loopback
@@ -80,13 +81,8 @@ func (m *liveMetrics) handler() http.Handler {
 		m.mu.Lock()
 		phases := slices.Clone(m.phases)
 		m.mu.Unlock()
-		body, err := openmetrics.EncodeLive(m.started, phases)
-		if err != nil {
-			http.Error(w, "the figures cannot be encoded", http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", openmetrics.ContentType)
-		_, _ = redact.Process.Writer(w).Write(body)
+		w.Header().Set("Content-Type", view.MetricsType)
+		_, _ = io.WriteString(redact.Process.Writer(w), view.LiveMetrics(m.started, phases))
 	})
 	return mux
 }
@@ -96,14 +92,14 @@ func (m *liveMetrics) show(f console.LoadFigures) {
 	if m == nil {
 		return
 	}
-	is := openmetrics.LivePhase{Scenario: f.Scenario, Phase: f.Phase, Warmup: f.Warmup, At: f.At, Planned: f.Planned, Sent: f.Sent, InFlight: f.InFlight,
+	is := view.LivePhase{Scenario: f.Scenario, Phase: f.Phase, Warmup: f.Warmup, At: f.At, Planned: f.Planned, Sent: f.Sent, InFlight: f.InFlight,
 		Accepted: f.Accepted, Limited: f.Limited, Failed: f.Failed,
 		AskedPerSecond: f.AskedPerSecond, AnsweredPerSecond: f.DonePerSecond, P50MS: f.P50MS, P99MS: f.P99MS, LagP99MS: f.LagP99MS}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	// A phase with the name of an earlier one replaces it: a repeat, or another block of
 	// a comparison.
-	m.phases = append(slices.DeleteFunc(m.phases, func(p openmetrics.LivePhase) bool {
+	m.phases = append(slices.DeleteFunc(m.phases, func(p view.LivePhase) bool {
 		return p.Scenario == is.Scenario && p.Phase == is.Phase && p.Warmup == is.Warmup
 	}), is)
 	if over := len(m.phases) - mostLivePhases; over > 0 {

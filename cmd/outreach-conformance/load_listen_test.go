@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/load/openmetrics"
+	"outreach.example/conformance/reports/view"
 )
 
 // scraped returns what Prometheus reads at the address.
@@ -30,7 +30,7 @@ func scraped(t *testing.T, address string) map[string]*dto.MetricFamily {
 	}
 	defer func() { _ = response.Body.Close() }()
 	body := must[[]byte](t)(io.ReadAll(response.Body))
-	if got := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK || got != openmetrics.ContentType || !strings.HasSuffix(string(body), "# EOF\n") {
+	if got := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK || got != view.MetricsType || !strings.HasSuffix(string(body), "# EOF\n") {
 		t.Fatalf("%d, %s: %s", response.StatusCode, got, body)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)

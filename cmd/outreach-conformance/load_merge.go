@@ -42,7 +42,7 @@ appears twice or belongs to another run.`,
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultLoadOutput)
 		registerVerbose(flags, &f.verbose, "every phase and violation")
-		f.formats.register(flags, resultFormats)
+		f.formats.register(flags, loadFormats)
 	})
 	return cmd
 }

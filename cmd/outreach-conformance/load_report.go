@@ -14,12 +14,9 @@ import (
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/reports/load/openmetrics"
 	"outreach.example/conformance/reports/outputdir"
-	"outreach.example/conformance/reports/page/loadpage"
+	"outreach.example/conformance/reports/view"
 )
 
 // The files in the output directory of a load run.
@@ -71,7 +68,7 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 		written = f.writeLoad(o, scenarios)
 	}
 	failed = errors.Join(failed, written.failed)
-	all := viewsOfLoad(o.Results, console.Options{Verbose: f.verbose, ResultsPath: written.results, ReportPath: written.page})
+	all := viewsOf(o.Results, ofLoad, view.Options{Verbose: f.verbose, ResultsPath: written.results, ReportPath: written.page})
 	code := o.Results.ExitCode()
 	failed = errors.Join(failed, f.formats.write(all, despite(failed, code)))
 	if err := f.jobSummary(all, despite(failed, code)); err != nil {
@@ -103,10 +100,10 @@ type writtenLoad struct {
 
 func (f loadFlags) writeLoad(o loadtest.Outcome, scenarios []scenario.Scenario) writtenLoad {
 	path := func(name string) string { return filepath.Join(f.output, name) }
-	inJSON, inPage := load.Write(path(loadFile), o.Results), loadpage.Write(path(pageFile), o.Results)
+	inJSON, inPage := load.Write(path(loadFile), o.Results), view.Formats["html"].Load.Write(path(pageFile), o.Results)
 	w := writtenLoad{failed: errors.Join(inJSON, inPage,
-		junit.WriteLoad(path(loadJUnitFile), o.Results),
-		openmetrics.Write(path(metricsFile), o.Results),
+		view.Formats["junit"].Load.Write(path(loadJUnitFile), o.Results),
+		view.Formats["openmetrics"].Load.Write(path(metricsFile), o.Results),
 		toFile(path(hdrFile), func(to io.Writer) error { return writeHDR(to, o) }),
 	)}
 	if o.Results.Run.Shard != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,9 +13,9 @@ import (
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/view"
 )
 
 type diffFlags struct {
@@ -77,7 +76,7 @@ func (f diffFlags) diff(oldPath, newPath string, stdout io.Writer) error {
 		return exitError{exitUsage, err}
 	}
 	d := diff.Join(thisTool(), parts...)
-	all, code := viewsOfDifference(d, console.Options{Verbose: f.verbose}), d.Outcome.ExitCode()
+	all, code := viewsOf(d, ofDifference, view.Options{Verbose: f.verbose}), d.Outcome.ExitCode()
 	failed := f.formats.write(all, code)
 	if f.formats.github() {
 		failed = errors.Join(failed, runFlags{formats: f.formats, output: "."}.jobSummary(all, despite(failed, code)))
@@ -124,19 +123,15 @@ func (w *stored) read(file string) error {
 	if err != nil {
 		return err
 	}
-	var kind struct {
-		Checks    json.RawMessage `json:"checks"`
-		Scenarios json.RawMessage `json:"scenarios"`
-	}
-	if err := json.Unmarshal(text, &kind); err != nil || kind.Checks == nil && kind.Scenarios == nil {
+	switch reports.KindOf(text) {
+	case "":
 		return fmt.Errorf("%s: not a results file (want a %s of run or a %s of load)", file, resultsFile, loadFile)
-	}
-	if kind.Scenarios != nil {
-		w.load, err = load.Parse(text)
-		w.loadFile = file
-	} else {
+	case reports.KindOfRun:
 		w.run, err = reports.Parse(text)
 		w.runFile = file
+	default:
+		w.load, err = load.Parse(text) // refuses other kinds
+		w.loadFile = file
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

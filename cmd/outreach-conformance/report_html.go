@@ -7,8 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/reports/outputdir"
-	"outreach.example/conformance/reports/page/loadpage"
-	"outreach.example/conformance/reports/page/runpage"
+	"outreach.example/conformance/reports/view"
 )
 
 func newReportHTML() *cobra.Command {
@@ -50,9 +49,10 @@ func writePage(source, dir string) (path string, err error) {
 	if err := w.consistent(); err != nil {
 		return "", err
 	}
-	file, name, write := w.runFile, reportFile, func(path string) error { return runpage.Write(path, w.run) }
+	page := view.Formats["html"]
+	file, name, write := w.runFile, reportFile, func(path string) error { return page.Run.Write(path, w.run) }
 	if file == "" {
-		file, name, write = w.loadFile, pageFile, func(path string) error { return loadpage.Write(path, w.load) }
+		file, name, write = w.loadFile, pageFile, func(path string) error { return page.Load.Write(path, w.load) }
 	}
 	if dir == "" {
 		dir = filepath.Dir(file)

@@ -21,9 +21,8 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/diff"
-	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/outputdir"
-	"outreach.example/conformance/reports/page/runpage"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/runner"
@@ -248,7 +247,7 @@ func (f runFlags) notStarted(config runner.Config, began time.Time, stdout io.Wr
 // unjudged writes the results and the formats of a run that ended before it judged
 // anything, and returns its error.
 func (f runFlags) unjudged(results reports.Results, stdout io.Writer, err exitError) error {
-	all := viewsOf(results, console.Options{Quiet: true})
+	all := viewsOf(results, ofRun, view.Options{Quiet: true})
 	return alsoFailed(err, errors.Join(f.writeResults(results), f.jobSummary(all, err.code), f.formats.unjudged(stdout, all, err.code)))
 }
 
@@ -267,7 +266,7 @@ func (f runFlags) writeResults(results reports.Results) error {
 
 // writeViews writes the files that show the results.
 func (f runFlags) writeViews(results reports.Results) error {
-	return errors.Join(junit.Write(filepath.Join(f.output, junitFile), results), runpage.Write(filepath.Join(f.output, reportFile), results))
+	return errors.Join(view.Formats["junit"].Run.Write(filepath.Join(f.output, junitFile), results), view.Formats["html"].Run.Write(filepath.Join(f.output, reportFile), results))
 }
 
 // unjudgedCode returns the exit code for the error of a run that judged nothing:
@@ -383,13 +382,13 @@ func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn f
 	if failed != nil {
 		failed = fmt.Errorf("write the results: %w", failed)
 	}
-	options := console.Options{Verbose: f.verbose, Quiet: f.quiet, ResultsPath: file, ExpectedIn: expectedIn}
-	all, code := viewsOf(results, options), results.ExitCode()
+	options := view.Options{Verbose: f.verbose, Quiet: f.quiet, ResultsPath: file, ExpectedIn: expectedIn}
+	all, code := viewsOf(results, ofRun, options), results.ExitCode()
 	if f.before != nil {
 		if code != 0 {
 			options.Failed = results.Word()
 		}
-		all = all.then(viewsOfDifference(difference, options))
+		all = all.then(viewsOf(difference, ofDifference, options))
 	}
 	// Before the summary, which names the exit code.
 	failed = errors.Join(failed, f.formats.write(all, despite(failed, code)))

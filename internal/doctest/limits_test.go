@@ -98,8 +98,8 @@ var limits = []limit{
 	{"Reports", "internal/judge", "maxViolations", "violations kept for each check, each of another kind", "", "the rest is counted"},
 	{"Reports", "internal/judge", "maxKinds", "kinds of violations of a check that are counted apart", "", "the rest is counted together"},
 	{"Reports", "schemas", "maxActual", "characters of a value in a violation", "", "a line must stay readable"},
-	{"Reports", "reports/github", "maxAnnotations", "annotations", "", "GitHub shows no more"},
-	{"Reports", "reports/github", "maxRows", "rows of the job summary", "", "GitHub refuses more than 1 MiB"},
+	{"Reports", "reports/view", "maxAnnotations", "annotations", "", "GitHub shows no more"},
+	{"Reports", "reports/view", "maxRows", "rows of the job summary", "", "GitHub refuses more than 1 MiB"},
 	{"Reports", "fixtures/target", "maxLogBytes", "bytes of a container log", "", "a container may write without an end"},
 
 	{"Load", "loadtest/generate", "MaxWorkers", "requests in flight", "`--concurrency`", "file descriptors and memory"},

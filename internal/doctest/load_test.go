@@ -18,7 +18,7 @@ import (
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/view"
 )
 
 var needs = regexp.MustCompile("(?m)^\\| (`[^|]+) \\| ([\\d,]+) \\|$")
@@ -97,7 +97,7 @@ func loadRun(t *testing.T) string {
 	}
 	outcome.Results.Scenarios[0].Notes = nil
 	var summary bytes.Buffer
-	if err := console.LoadSummary(&summary, outcome.Results, console.Options{ReportPath: "load-results/load.html", ResultsPath: "load-results/load.json"}); err != nil {
+	if err := view.Formats["console"].Load(&summary, outcome.Results, view.Options{ReportPath: "load-results/load.html", ResultsPath: "load-results/load.json"}); err != nil {
 		t.Fatal(err)
 	}
 	return fenced(strings.Split(strings.TrimSpace(summary.String()), "\n"))

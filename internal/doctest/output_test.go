@@ -13,7 +13,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -83,7 +83,7 @@ func run(t *testing.T, selection runner.Selection, network http.RoundTripper) []
 		return nil
 	}
 	var summary bytes.Buffer
-	if err := console.Summary(&summary, results, console.Options{ResultsPath: "conformance-results/results.json", ExitCode: results.ExitCode()}); err != nil {
+	if err := view.Formats["console"].Run(&summary, results, view.Options{ResultsPath: "conformance-results/results.json", ExitCode: results.ExitCode()}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Split(strings.TrimSpace(summary.String()), "\n")

@@ -154,7 +154,7 @@ func operationsInShort(r spec.Requirement) string {
 	if n := len(r.Operations); n == len(spec.Operations()) {
 		return fmt.Sprintf("all %d", n)
 	}
-	return fmt.Sprintf("%d: %s", len(r.Operations), list(r.Operations))
+	return fmt.Sprintf("%d: %s", len(r.Operations), strings.Join(r.Operations, ", "))
 }
 
 // defects lists a few defects.
@@ -194,7 +194,7 @@ func OpenPoint(w io.Writer, s spec.OpenPoint) error {
 		fmt.Fprintf(&b, "observed   %s\n", s.Observed)
 	}
 	if len(s.Operations) > 0 {
-		fmt.Fprintf(&b, "operations %s\n", list(s.Operations))
+		fmt.Fprintf(&b, "operations %s\n", strings.Join(s.Operations, ", "))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -208,5 +208,5 @@ func below(text string) string {
 
 // indented wraps the text, with a margin before each line but the first.
 func indented(margin, text string) string {
-	return strings.Join(wrap(text, catalogueWidth), "\n"+margin)
+	return strings.Join(Wrap(text, catalogueWidth), "\n"+margin)
 }

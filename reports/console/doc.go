@@ -1,8 +1,7 @@
-// Package console shows results as text, for a terminal or a CI log: the progress and
-// the summary of a run or a load run, and the catalogue of requirements.
+// Package console writes to terminals and CI logs: the progress of a run or a load run, the
+// catalogue of requirements, tables, and the layout of text that the views share.
 //
-// It judges nothing. Options decide about colour and width. It imports the results
-// models and the catalogue, and is the only home of the table library.
+// It judges nothing. It imports the results models and the catalogue.
 package console
 
 import (
@@ -10,34 +9,15 @@ import (
 	"strconv"
 
 	"golang.org/x/term"
-
-	"outreach.example/conformance/reports"
 )
 
-// Options say how to show results.
+// Options say what a terminal can show.
 type Options struct {
 	// Color allows terminal colours.
 	Color bool
 	// Width is the number of columns of a line; 0 means DefaultWidth. Commands to
 	// copy are never wrapped.
 	Width int
-	// Verbose shows all results instead of the first few.
-	Verbose bool
-	// Quiet shows only the failures, what may be left on the target, the reasons of a
-	// verdict other than pass, and the last line. Of a load run it shows only the latter two.
-	Quiet bool
-	// ExpectedIn names the file with the expected failure of a check. Nil omits it.
-	ExpectedIn func(reports.Check) string
-	// ResultsPath is the file of results; empty if there is none.
-	ResultsPath string
-	// ReportPath is the HTML page; empty if there is none.
-	ReportPath string
-	// ExitCode is the exit code of the process. It differs from the results' code if
-	// a file could not be written or a change could not be rolled back.
-	ExitCode int
-	// Failed is the verdict that a difference stands below, if that is why the exit code is
-	// not 0.
-	Failed string
 }
 
 // Widths, in columns.

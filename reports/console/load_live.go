@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -41,14 +42,14 @@ func LoadLine(f LoadFigures, most int) string {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	add(f.AskedPerSecond > 0, "%s/%s/s", figure(math.Round(f.DonePerSecond)), figure(math.Round(f.AskedPerSecond)))
-	add(f.AskedPerSecond == 0 && f.DonePerSecond > 0, "%s/s", figure(math.Round(f.DonePerSecond))) // a closed loop requests no rate
+	add(f.AskedPerSecond > 0, "%s/%s/s", printable.Figure(math.Round(f.DonePerSecond)), printable.Figure(math.Round(f.AskedPerSecond)))
+	add(f.AskedPerSecond == 0 && f.DonePerSecond > 0, "%s/s", printable.Figure(math.Round(f.DonePerSecond))) // a closed loop requests no rate
 	add(f.P50MS > 0, "p50 %s p99 %s ms", load.AtLeast(f.MedianOpen, f.P50MS), load.AtLeast(f.Open, f.P99MS))
-	add(true, "%s ok", number(int(f.Accepted)))
-	add(f.Limited > 0, "%s 429", number(int(f.Limited)))
-	add(true, "%s failed", number(int(f.Failed)))
-	add(f.InFlight > 0, "%s in flight", number(int(f.InFlight)))
-	add(f.LagP99MS > 0, "lag %s ms", figure(f.LagP99MS))
+	add(true, "%s ok", printable.Number(int(f.Accepted)))
+	add(f.Limited > 0, "%s 429", printable.Number(int(f.Limited)))
+	add(true, "%s failed", printable.Number(int(f.Failed)))
+	add(f.InFlight > 0, "%s in flight", printable.Number(int(f.InFlight)))
+	add(f.LagP99MS > 0, "lag %s ms", printable.Figure(f.LagP99MS))
 
 	name := reports.Printable(f.Scenario)
 	if f.Phase != f.Scenario {
@@ -63,14 +64,14 @@ func LoadLine(f LoadFigures, most int) string {
 	if f.Number > 0 {
 		name = fmt.Sprintf("[%d/%d] ", f.Number, f.Of) + name
 	}
-	line := cut(name, max(most/2, 10))
+	line := Cut(name, max(most/2, 10))
 	for _, part := range parts {
-		if width(line)+gap+width(part) > most {
+		if Width(line)+gap+Width(part) > most {
 			break
 		}
 		line += strings.Repeat(" ", gap) + part
 	}
-	return cut(line, most)
+	return Cut(line, most)
 }
 
 // tenths formats seconds, with one decimal place at most.
@@ -84,7 +85,7 @@ type LoadProgress struct {
 	mu      sync.Mutex
 	w       io.Writer
 	o       ProgressOptions
-	paint   paint
+	paint   Paint
 	drawn   time.Time
 	shown   bool
 	last    LoadFigures
@@ -100,7 +101,7 @@ func NewLoadProgress(w io.Writer, o ProgressOptions) *LoadProgress {
 	if o.Width <= 0 {
 		o.Width = DefaultWidth
 	}
-	return &LoadProgress{w: w, o: o, paint: paint(o.Color)}
+	return &LoadProgress{w: w, o: o, paint: Paint(o.Color)}
 }
 
 // Show shows the figures. It may be called at any rate.
@@ -121,7 +122,7 @@ func (p *LoadProgress) Show(f LoadFigures) {
 	p.drawn, p.shown = now, true
 	line := LoadLine(f, p.o.Width-1) // some terminals wrap a full line
 	if f.Failed > 0 {
-		line = p.paint.red(line)
+		line = p.paint.Red(line)
 	}
 	_, _ = io.WriteString(p.w, clearLine+line)
 }
@@ -133,7 +134,7 @@ func (p *LoadProgress) Say(what string) {
 	defer p.mu.Unlock()
 	if p.o.Live {
 		p.shown = true
-		_, _ = io.WriteString(p.w, clearLine+p.paint.dim(cut(reports.Printable(what), p.o.Width-1)))
+		_, _ = io.WriteString(p.w, clearLine+p.paint.Dim(Cut(reports.Printable(what), p.o.Width-1)))
 	}
 }
 

@@ -40,7 +40,7 @@ type Progress struct {
 	mu      sync.Mutex
 	w       io.Writer
 	o       ProgressOptions
-	paint   paint
+	paint   Paint
 	started time.Time
 	drawn   time.Time // when the live line was last drawn
 	told    time.Time // when the last line of a log was written
@@ -70,7 +70,7 @@ func NewProgress(w io.Writer, o ProgressOptions) *Progress {
 		o.Width = DefaultWidth
 	}
 	now := o.Now()
-	return &Progress{w: w, o: o, paint: paint(o.Color), started: now, told: now, begun: map[string]time.Time{}}
+	return &Progress{w: w, o: o, paint: Paint(o.Color), started: now, told: now, begun: map[string]time.Time{}}
 }
 
 // Start begins a run with total pieces of work and resets all counts.
@@ -202,7 +202,7 @@ func seconds(d time.Duration) string {
 	if d < 2*time.Minute {
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	}
-	return duration(d.Seconds())
+	return Duration(d.Seconds())
 }
 
 // Stop removes the live line. Later calls show nothing until the next Start.
@@ -234,15 +234,15 @@ func (p *Progress) draw() {
 		facts = strings.TrimPrefix(facts+"  "+seconds(elapsed), "  ")
 	}
 	// One column stays free, because some terminals wrap a full line.
-	room := p.o.Width - 1 - width(count) - 1
-	if name := p.what(now); name != "" && room > width(facts)+gap {
-		facts = cut(name, room-width(facts)-gap) + strings.Repeat(" ", gap) + facts
+	room := p.o.Width - 1 - Width(count) - 1
+	if name := p.what(now); name != "" && room > Width(facts)+gap {
+		facts = Cut(name, room-Width(facts)-gap) + strings.Repeat(" ", gap) + facts
 	}
-	facts = cut(facts, room)
+	facts = Cut(facts, room)
 	if p.violations > 0 {
-		facts = p.paint.red(facts)
+		facts = p.paint.Red(facts)
 	}
-	io.WriteString(p.w, clearLine+strings.TrimPrefix(p.paint.dim(count)+" "+facts, " "))
+	io.WriteString(p.w, clearLine+strings.TrimPrefix(p.paint.Dim(count)+" "+facts, " "))
 }
 
 // print writes a line if another tenth is done.
@@ -256,7 +256,7 @@ func (p *Progress) print() {
 	}
 	p.tenths, p.told = tenths, p.o.Now()
 	elapsed := p.o.Now().Sub(p.started).Seconds()
-	fmt.Fprintf(p.w, "%3d %%  %d/%d  %s  %s\n", tenths*10, p.done, p.total, strings.Join(p.facts(), "  "), duration(elapsed))
+	fmt.Fprintf(p.w, "%3d %%  %d/%d  %s  %s\n", tenths*10, p.done, p.total, strings.Join(p.facts(), "  "), Duration(elapsed))
 }
 
 // facts returns the figures beside the count.

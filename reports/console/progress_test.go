@@ -2,6 +2,8 @@ package console_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -224,4 +226,25 @@ func TestPlainProgressIsNeverSilent(t *testing.T) {
 	g.Expect(pass(9)).To(BeEmpty())
 	p.Stop()
 	g.Expect(pass(60)).To(BeEmpty())
+}
+
+func TestDetectOnWhatIsNoTerminal(t *testing.T) {
+	g := NewWithT(t)
+	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer f.Close()
+	env := map[string]string{}
+	getenv := func(name string) string { return env[name] }
+	g.Expect(console.Detect(f, getenv)).To(Equal(console.Options{Width: console.DefaultWidth}))
+	env["COLUMNS"] = "132"
+	g.Expect(console.Detect(f, getenv)).To(Equal(console.Options{Width: 132}))
+	for value, colored := range map[string]bool{"1": true, "0": false, "": false} {
+		env["FORCE_COLOR"] = value
+		g.Expect(console.Detect(f, getenv).Color).To(Equal(colored), value)
+	}
+	env["FORCE_COLOR"], env["NO_COLOR"] = "1", "1"
+	g.Expect(console.Detect(f, getenv).Color).To(BeFalse())
+	g.Expect(console.Live(f, getenv)).To(BeFalse())
+	env["COLUMNS"] = "wide"
+	g.Expect(console.Detect(f, getenv)).To(Equal(console.Options{Width: console.DefaultWidth}))
 }

@@ -1,6 +1,5 @@
-// Package load holds the results model of a load run and its JSON form. Its views are
-// an HTML page (page), metrics (openmetrics), JUnit (reports/junit) and text for a
-// terminal (reports/console). A view adds nothing to the model and judges nothing.
+// Package load holds the results model of a load run and its JSON form. Package view
+// (reports/view) shows them.
 //
 // The name of each number in the JSON form ends in its unit (_ms, _us, _per_second,
 // _per_minute, _bytes, seconds), or a field "unit" beside it names the unit. Shares,

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +38,6 @@ func TestSamplesMeetTheSchemaAndComeBack(t *testing.T) {
 	for name, r := range map[string]load.Results{"full": sample.FullLoad(), "hostile": sample.HostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad()} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			g.Expect(r.Validate()).To(Succeed())
 			body, err := load.Encode(r)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(schematest.Findings(t, s, body)).To(BeEmpty())
@@ -71,17 +69,6 @@ func small() load.Results {
 		}
 	}
 	return r
-}
-
-// The schema accepts every file that Parse accepts, so that other programs can rely on
-// the schema.
-func TestParseIsNoLaxerThanTheSchema(t *testing.T) {
-	base, err := load.Encode(small())
-	if err != nil {
-		t.Fatal(err)
-	}
-	parse := func(body []byte) error { _, err := load.Parse(body); return err }
-	schematest.ParseIsNoLaxer(t, load.Schema(), base, parse, "pass", "fail", "inconclusive", "cannot-tell")
 }
 
 // The schema alone rejects values that would mislead a reader.
@@ -130,83 +117,21 @@ func TestSchemaRefusesDamage(t *testing.T) {
 	}
 }
 
-// Validate also rejects counts and bounds that contradict each other.
-func TestContradictionsAreFound(t *testing.T) {
-	for at, contradict := range map[string]func(r *load.Results){
-		"/traffic/planned":                            func(r *load.Results) { r.Traffic.Dropped++ },
-		"/traffic/statuses":                           func(r *load.Results) { r.Traffic.Statuses["200"]++ },
-		"/run/shard":                                  func(r *load.Results) { r.Run.Shard.Index = 9 },
-		"/scenarios/0/phases/1/planned":               func(r *load.Results) { r.Scenarios[0].Phases[1].Sent-- },
-		"/scenarios/0/phases/1/late":                  func(r *load.Results) { r.Scenarios[0].Phases[1].Late = 1e9 },
-		"/scenarios/0/phases/1/response":              func(r *load.Results) { r.Scenarios[0].Phases[1].Response.Accepted.Count += 1e6 },
-		"/scenarios/0/phases/1/series/0/done":         func(r *load.Results) { r.Scenarios[0].Phases[1].Series[0].Done++ },
-		"/scenarios/0/phases/1/series":                func(r *load.Results) { slices.Reverse(r.Scenarios[0].Phases[1].Series) },
-		"/scenarios/0/phases/1/series/0/response":     func(r *load.Results) { r.Scenarios[0].Phases[1].Series[0].Response.P50MS = 1e6 },
-		"/scenarios/0/phases/0/lag/quantiles/1":       func(r *load.Results) { r.Scenarios[0].Phases[0].Lag.Quantiles[1].LowMS = 1e6 },
-		"/scenarios/0/phases/0/lag/min_ms":            func(r *load.Results) { r.Scenarios[0].Phases[0].Lag.MinMS = 1e6 },
-		"/scenarios/0/thresholds/0/measured":          func(r *load.Results) { r.Scenarios[0].Thresholds[0].Measured.High = 0 },
-		"/scenarios/0/requests/total":                 func(r *load.Results) { r.Scenarios[0].Requests.Total++ },
-		"/scenarios/0/coverage/answers":               func(r *load.Results) { r.Scenarios[0].Coverage.Answers = 1 },
-		"/scenarios/1/sustained/rate_per_second":      func(r *load.Results) { r.Scenarios[1].Sustained.LowPerSecond = 1e6 },
-		"/scenarios/1/sustained/knee":                 func(r *load.Results) { slices.Reverse(r.Scenarios[1].Sustained.Knee) },
-		"/scenarios/2/depth/0/points":                 func(r *load.Results) { slices.Reverse(r.Scenarios[2].Depth[0].Points) },
-		"/scenarios/3/violations/0/count":             func(r *load.Results) { r.Scenarios[3].Violations[0].Count = 0 },
-		"/scenarios/5/limiter/retry_after/unreadable": func(r *load.Results) { r.Scenarios[5].Limiter.RetryAfter.Unreadable = 413 },
-		"/scenarios/5/limiter/retry_after/with":       func(r *load.Results) { r.Scenarios[5].Limiter.RetryAfter.With = 413 },
-		"/scenarios/5/limiter/layers/0/limit":         func(r *load.Results) { r.Scenarios[5].Limiter.Layers[0].Limit.Low = 101 },
-		"/comparison/level":                           func(r *load.Results) { r.Comparison.Level = 1 },
-		"/comparison/order":                           func(r *load.Results) { r.Comparison.Order = "AABB" },
-		"/comparison/figures/1/difference":            func(r *load.Results) { r.Comparison.Figures[1].Difference.Low = 40 },
-		"/comparison/figures/0/ratio":                 func(r *load.Results) { r.Comparison.Figures[0].RatioLow = 3 },
-		"/scenarios/1/sustained/knee/0/p50_ms":        func(r *load.Results) { r.Scenarios[1].Sustained.Knee[0].P50MS = math.NaN() },
-		"/scenarios/4/drift/0/per_minute/high":        func(r *load.Results) { r.Scenarios[4].Drift[0].PerMinute.High = math.Inf(1) },
-		"/scenarios/0/phases/0/statuses/200":          func(r *load.Results) { r.Scenarios[0].Phases[0].Statuses["200"] = -1 },
-		"/scenarios/1/sustained/knee/9/error_share":   func(r *load.Results) { r.Scenarios[1].Sustained.Knee[9].ErrorShare = 1.5 },
-		"/scenarios/0/phases/0/lag/curve": func(r *load.Results) {
-			slices.Reverse(r.Scenarios[0].Phases[0].Response.Accepted.Curve)
-			r.Scenarios[0].Phases[0].Lag.Curve = r.Scenarios[0].Phases[0].Response.Accepted.Curve
-		},
-	} {
-		t.Run(at, func(t *testing.T) {
-			r := small()
-			contradict(&r)
-			NewWithT(t).Expect(r.Validate()).To(MatchError(ContainSubstring(at)))
-		})
-	}
-}
-
-// A pass needs requests and a scenario.
-func TestNoPassAboutNothing(t *testing.T) {
-	for name, empty := range map[string]func(r *load.Results){
-		"/scenarios: ": func(r *load.Results) { r.Scenarios = nil },
-		"/traffic/sent": func(r *load.Results) {
-			r.Traffic = load.Traffic{}
-			r.Scenarios[0].Phases = nil
-		},
-		"/verdict: pass, but /scenarios/0 is inconclusive": func(r *load.Results) {
-			r.Scenarios[0].Verdict, r.Scenarios[0].Reasons = reports.Inconclusive, []string{"x"}
-		},
-		"an interrupted run": func(r *load.Results) { r.Run.Interrupted = true },
-	} {
-		r := sample.PassedLoad()
-		empty(&r)
-		NewWithT(t).Expect(r.Validate()).To(MatchError(ContainSubstring(name)))
-	}
-}
-
 // A pass may have only probes and no phase, and scenarios that lacked an input.
 func TestAPassNeedsNoPhase(t *testing.T) {
-	g := NewWithT(t)
 	r := sample.PassedLoad()
 	r.Traffic = load.Traffic{}
 	r.Scenarios[0].Phases, r.Scenarios[0].Thresholds = nil, nil
 	r.Scenarios[0].Requests = &load.Requests{Total: 800, Beside: 800}
-	left := load.Scenario{Name: "rate-limit", About: "It lacks a key.", Verdict: reports.Inconclusive, Started: r.Run.Started,
-		Missing: []string{"rate_limit in the profile"}, Reasons: []string{"it lacks an input: rate_limit in the profile"}}
-	r.Scenarios = append(r.Scenarios, left)
-	g.Expect(r.Validate()).To(Succeed())
-	r.Scenarios = r.Scenarios[1:]
-	g.Expect(r.Validate()).To(MatchError(ContainSubstring("without a request")))
+	r.Scenarios = append(r.Scenarios, load.Scenario{Name: "rate-limit", About: "It lacks a key.", Verdict: reports.Inconclusive, Started: r.Run.Started,
+		Missing: []string{"rate_limit in the profile"}, Reasons: []string{"it lacks an input: rate_limit in the profile"}})
+	body, err := load.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load.Parse(body); err != nil {
+		t.Error(err)
+	}
 }
 
 // An improvement is a change below 0.
@@ -229,7 +154,7 @@ func TestNaNHasNoJSONForm(t *testing.T) {
 	r := small()
 	r.Scenarios[0].Phases[0].AchievedPerSecond = math.NaN()
 	_, err := load.Encode(r)
-	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("/scenarios/0/phases/0/achieved_per_second")))
+	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("unsupported value: NaN")))
 }
 
 func TestSchemaAndModelNameTheSameFields(t *testing.T) {
@@ -250,17 +175,6 @@ func TestWriteReplacesWholeFilesAndReadComesBack(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(entries).To(HaveLen(1), "no temporary file stays behind")
-}
-
-func TestWriteKeepsAContradictoryReportAndSaysSo(t *testing.T) {
-	g := NewWithT(t)
-	path := filepath.Join(t.TempDir(), "load.json")
-	r := sample.PassedLoad()
-	r.Scenarios[0].Thresholds[0].Outcome = "nearly"
-	g.Expect(load.Write(path, r)).To(MatchError(And(ContainSubstring(path), ContainSubstring("/scenarios/0/thresholds/0/outcome"))))
-	g.Expect(os.ReadFile(path)).To(ContainSubstring(`"nearly"`))
-	_, err := load.Read(path)
-	g.Expect(err).To(MatchError(ContainSubstring("/outcome")))
 }
 
 func TestExitCodes(t *testing.T) {

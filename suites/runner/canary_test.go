@@ -17,8 +17,7 @@ import (
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/junit"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 )
 
@@ -94,11 +93,11 @@ func TestCanary_long(t *testing.T) {
 	results := judged(t, t.Context(), Config{Target: server, Selection: talkative, Transport: parrot(), JournalDir: dir})
 	g.Expect(results.Verdict).To(Equal(reports.Failed))
 	g.Expect(reports.Write(filepath.Join(dir, "results.json"), results)).To(Succeed())
-	g.Expect(junit.Write(filepath.Join(dir, "junit.xml"), results)).To(Succeed())
+	g.Expect(view.Formats["junit"].Run.Write(filepath.Join(dir, "junit.xml"), results)).To(Succeed())
 	shown := map[string]string{}
 	for _, verbose := range []bool{false, true} {
 		var page bytes.Buffer
-		g.Expect(console.Summary(&page, results, console.Options{Verbose: verbose})).To(Succeed())
+		g.Expect(view.Formats["console"].Run(&page, results, view.Options{Verbose: verbose})).To(Succeed())
 		shown[fmt.Sprintf("the console, verbose %t", verbose)] = page.String()
 	}
 	done, err := sandbox.Cleanup(t.Context(), server, dir, nil)

@@ -125,12 +125,12 @@ func TestNotJudged_long(t *testing.T) {
 	g := NewWithT(t)
 	config := Config{Target: embedded(t), Selection: Selection{Groups: []string{"pages"}}, Version: "test", Seed: 1}
 	results := NotJudged(config, first(t).Run.Started, Unjudged{Reason: "nobody is there", Missing: "a target that answers"})
-	g.Expect(results.Validate()).To(Succeed())
+	g.Expect(readable(results)).To(Succeed())
 	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(results.Reasons[0]).To(Equal("nobody is there"))
 	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(results.Checks)))
 	g.Expect(results.Checks[0].Missing).To(Equal([]string{"a target that answers"}))
 
 	config.Selection = Selection{Groups: []string{"rate"}, Operations: []string{spec.ListLeadLists}, Requirements: []string{"PAGE-*"}}
-	g.Expect(NotJudged(config, first(t).Run.Started, Unjudged{Reason: "x", Missing: "x", Interrupted: true}).Validate()).To(Succeed(), "nothing is selected")
+	g.Expect(readable(NotJudged(config, first(t).Run.Started, Unjudged{Reason: "x", Missing: "x", Interrupted: true}))).To(Succeed(), "nothing is selected")
 }

@@ -107,7 +107,7 @@ func TestResultsBeforeTheRollback(t *testing.T) {
 			close(written)
 		}})
 	g.Expect(early).To(HaveLen(1))
-	g.Expect(early[0].Validate()).To(Succeed())
+	g.Expect(readable(early[0])).To(Succeed())
 	g.Expect(early[0].Run.Interrupted).To(BeTrue())
 	g.Expect(early[0].ExitCode()).To(Equal(130))
 	g.Expect(results.Run.Interrupted).To(BeTrue())

@@ -17,8 +17,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/junit"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 )
@@ -209,7 +208,7 @@ func TestNoTokenIsShown_long(t *testing.T) {
 	g.Expect(results.Verdict).To(Equal(reports.Failed))
 	dir := t.TempDir()
 	g.Expect(reports.Write(filepath.Join(dir, "results.json"), results)).To(Succeed())
-	g.Expect(junit.Write(filepath.Join(dir, "junit.xml"), results)).To(Succeed())
+	g.Expect(view.Formats["junit"].Run.Write(filepath.Join(dir, "junit.xml"), results)).To(Succeed())
 	shown := map[string]string{}
 	for _, name := range []string{"results.json", "junit.xml"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -218,7 +217,7 @@ func TestNoTokenIsShown_long(t *testing.T) {
 	}
 	for _, verbose := range []bool{false, true} {
 		var page bytes.Buffer
-		g.Expect(console.Summary(&page, results, console.Options{Verbose: verbose})).To(Succeed())
+		g.Expect(view.Formats["console"].Run(&page, results, view.Options{Verbose: verbose})).To(Succeed())
 		shown["console, verbose "+map[bool]string{true: "on", false: "off"}[verbose]] = page.String()
 	}
 	for name, text := range shown {

@@ -1,0 +1,189 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/xeipuuv/gojsonschema"
+
+	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/internal/inputfile"
+)
+
+// File is a kind of results file: the JSON form of T. Its JSON Schema (draft-07) alone says
+// what a valid file is.
+type File[T any] struct {
+	Kind    string            // such as "results.json of run"
+	Version string            // of the model
+	Earlier map[string]string // the last commit that reads an earlier version
+	MaxSize int64             // in bytes
+	Schema  []byte
+	Indent  string
+	// Prepare returns the value as the file has it, for example without nil for a list.
+	Prepare func(T) T
+
+	once     sync.Once
+	compiled *gojsonschema.Schema
+}
+
+// kinds are the results files of the harness, each with a field that only it has. A part of
+// a load run also has the field of a load run, and so stands before it.
+var kinds = []struct{ field, kind string }{
+	{"checks", "results.json of run"},
+	{"outcomes", "part.json of load --shard"},
+	{"scenarios", "load.json of load"},
+	{"parts", "difference.json of report diff"},
+}
+
+// KindOf returns the kind of results file that the JSON document is; empty if it is none.
+func KindOf(body []byte) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		return ""
+	}
+	for _, k := range kinds {
+		if _, has := fields[k.field]; has {
+			return k.kind
+		}
+	}
+	return ""
+}
+
+// Encode returns the JSON form of the value, indented. Equal values give equal bytes.
+func (f *File[T]) Encode(value T) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // keeps & in curl commands readable
+	e.SetIndent("", f.Indent)
+	if err := e.Encode(f.Prepare(value)); err != nil {
+		return nil, fmt.Errorf("%s: no JSON form: %w", f.Kind, err)
+	}
+	return b.Bytes(), nil
+}
+
+// Write replaces the file at path with the JSON form of the value, atomically. It creates
+// missing directories.
+func (f *File[T]) Write(path string, value T) error {
+	body, err := f.Encode(value)
+	if err == nil {
+		err = atomicfile.Write(path, body)
+	}
+	if err != nil {
+		return fmt.Errorf("write the %s: %w", f.Kind, err)
+	}
+	return nil
+}
+
+// Read returns the value in the file at path. Errors name the file and, with a JSON
+// pointer, each place that breaks the schema.
+func (f *File[T]) Read(path string) (value T, err error) {
+	body, err := inputfile.Read(path, f.MaxSize)
+	if err != nil {
+		return value, err
+	}
+	if value, err = f.Parse(body); err != nil {
+		return value, fmt.Errorf("%s: %w", path, err)
+	}
+	return value, nil
+}
+
+// Parse returns the value in a JSON document.
+func (f *File[T]) Parse(body []byte) (value T, err error) {
+	if int64(len(body)) > f.MaxSize {
+		return value, fmt.Errorf("more than %d bytes: %d (want a %s)", f.MaxSize, len(body), f.Kind)
+	}
+	if err := f.recognise(body); err != nil {
+		return value, err
+	}
+	err = json.Unmarshal(body, &value)
+	if wrongType := (*json.UnmarshalTypeError)(nil); err != nil && (!errors.As(err, &wrongType) || strings.HasPrefix(wrongType.Value, "number ")) {
+		return value, fmt.Errorf("not valid JSON: %w (want a %s)", err, f.Kind)
+	}
+	if findings := f.findings(body); findings != nil {
+		return value, fmt.Errorf("not a valid %s (write it again, or restore it):\n%w", f.Kind, findings)
+	}
+	return value, err
+}
+
+// recognise returns an error unless the document is of the kind and the version.
+func (f *File[T]) recognise(body []byte) error {
+	if !utf8.Valid(body) {
+		return fmt.Errorf("not valid UTF-8 (want a %s)", f.Kind)
+	}
+	if kind := KindOf(body); kind != "" && kind != f.Kind {
+		return fmt.Errorf("this is the %s (want the %s)", kind, f.Kind)
+	}
+	var head struct {
+		Version string `json:"version"`
+	}
+	if err := json.Unmarshal(body, &head); err != nil {
+		return fmt.Errorf("not valid JSON: %w (want a %s)", err, f.Kind)
+	}
+	switch commit := f.Earlier[head.Version]; {
+	case head.Version == f.Version:
+		return nil
+	case head.Version == "":
+		return fmt.Errorf("/version: missing (want a %s)", f.Kind)
+	case commit != "":
+		return fmt.Errorf("/version: the file has version %s of the model, this build reads %s (the last that reads it is commit %s)", head.Version, f.Version, commit)
+	default:
+		return fmt.Errorf("/version: the file has version %q of the model, this build reads %s (use the release that wrote the file)", head.Version, f.Version)
+	}
+}
+
+// maxFindings is the maximum number of findings in one error.
+const maxFindings = 10
+
+// findings returns what breaks the schema, or nil.
+func (f *File[T]) findings(body []byte) (err error) {
+	f.once.Do(func() {
+		compiled, err := gojsonschema.NewSchema(gojsonschema.NewBytesLoader(f.Schema))
+		if err != nil {
+			panic(fmt.Sprintf("the schema of the %s: %v", f.Kind, err)) // tests compile it
+		}
+		f.compiled = compiled
+	})
+	defer func() {
+		if p := recover(); p != nil { // gojsonschema panics on some numbers
+			err = fmt.Errorf("the schema cannot be checked: %v", p)
+		}
+	}()
+	result, err := f.compiled.Validate(gojsonschema.NewBytesLoader(body))
+	if err != nil {
+		return err
+	}
+	var found []string
+	for _, e := range result.Errors() {
+		if strings.HasPrefix(e.Type(), "condition_") || e.Type() == "number_all_of" {
+			continue // what breaks the branch is a finding too
+		}
+		pointer := strings.TrimPrefix(e.Context().String("/"), "(root)")
+		found = append(found, Printable(short(pointer)+": "+short(e.Description())))
+	}
+	if len(found) == 0 && !result.Valid() {
+		found = []string{"breaks a condition"}
+	}
+	slices.Sort(found)
+	if left := len(found) - maxFindings; left > 0 {
+		found = append(found[:maxFindings], fmt.Sprintf("and %d more", left))
+	}
+	if len(found) > 0 {
+		return errors.New(strings.Join(found, "\n"))
+	}
+	return nil
+}
+
+// short returns a text that fits an error.
+func short(text string) string {
+	const longest = 200
+	if len(text) > longest {
+		return text[:longest] + "…"
+	}
+	return text
+}

@@ -1,0 +1,92 @@
+// Package view shows results: each format is a function from a model to a writer, and one
+// line of Formats.
+//
+// A view adds nothing to the model and judges nothing. Texts of a target are printable in
+// every view, and never markup. The package imports the models, the catalogue and the
+// layout of texts (console). It is the only home of the libraries of its formats.
+package view
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+
+	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/load"
+)
+
+// Options say how to show results. Most are for the console.
+type Options struct {
+	// Color allows terminal colours.
+	Color bool
+	// Width is the number of columns of a line; 0 means console.DefaultWidth. Commands to
+	// copy are never wrapped.
+	Width int
+	// Verbose shows all results instead of the first few.
+	Verbose bool
+	// Quiet shows only the failures, what may be left on the target, the reasons of a
+	// verdict other than pass, and the last line. Of a load run it shows only the latter two.
+	Quiet bool
+	// ExpectedIn names the file with the expected failure of a check. Nil omits it.
+	ExpectedIn func(reports.Check) string
+	// ResultsPath is the file of results; empty if there is none.
+	ResultsPath string
+	// ReportPath is the HTML page; empty if there is none.
+	ReportPath string
+	// ExitCode is the exit code of the process. It differs from the results' code if a file
+	// could not be written or a change could not be rolled back.
+	ExitCode int
+	// Failed is the verdict that a difference stands below, if that is why the exit code is
+	// not 0.
+	Failed string
+}
+
+// View shows results of one kind.
+type View[T any] func(w io.Writer, results T, o Options) error
+
+// Write replaces the file at path with the results, atomically. It creates missing
+// directories. Options are for people at a terminal, so that a file needs none.
+func (v View[T]) Write(path string, results T) error {
+	return atomicfile.Replace(path, func(temporary string) error {
+		file, err := os.Create(temporary)
+		if err != nil {
+			return err
+		}
+		buffered := bufio.NewWriter(file)
+		return errors.Join(v(buffered, results, Options{}), buffered.Flush(), file.Close())
+	})
+}
+
+// Format shows results in one form. A kind of results that it does not show is nil.
+type Format struct {
+	Run        View[reports.Results]
+	Load       View[load.Results]
+	Difference View[diff.Difference]
+}
+
+// Formats are the formats by name.
+var Formats = map[string]Format{
+	"console":     {consoleRun, consoleLoad, consoleDifference},
+	"json":        {encoded(reports.Encode), encoded(load.Encode), encoded(diff.Encode)},
+	"junit":       {junitOfRun, junitOfLoad, nil},
+	"html":        {pageOfRun, pageOfLoad, pageOfDifference},
+	"markdown":    {markdownRun, markdownLoad, markdownDifference},
+	"github":      {annotateRun, annotateLoad, annotateDifference},
+	"gitlab":      {qualityOfRun, qualityOfLoad, nil},
+	"sarif":       {sarifOfRun, sarifOfLoad, nil},
+	"openmetrics": {nil, metricsOfLoad, nil},
+}
+
+// encoded returns the view that writes what encode returns.
+func encoded[T any](encode func(T) ([]byte, error)) View[T] {
+	return func(w io.Writer, results T, _ Options) error {
+		body, err := encode(results)
+		if err == nil {
+			_, err = w.Write(body)
+		}
+		return err
+	}
+}
