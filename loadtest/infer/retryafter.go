@@ -175,7 +175,7 @@ func truth(all []followed) load.Answer {
 		if n == 0 {
 			return
 		}
-		if 2*n < len(all) {
+		if 2*n <= len(all) {
 			value = "sometimes " + value
 		}
 		values = append(values, value)

@@ -2,11 +2,12 @@ package infer
 
 import (
 	"context"
-	"outreach.example/conformance/reports/load"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"outreach.example/conformance/reports/load"
 )
 
 // promising returns the result of probing a limiter whose refusals all carry
