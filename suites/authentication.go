@@ -112,7 +112,7 @@ func credentials(k Call) string {
 // provoke sends the calls, to get an error, that no other spec has sent for that.
 func provoke(api *API, calls ...Call) {
 	api.DoAll(slices.DeleteFunc(calls, func(k Call) bool {
-		return !FirstTime(api.Env, "provoked", credentials(k))
+		return !FirstTime(api, "provoked", credentials(k))
 	})...)
 }
 
@@ -127,7 +127,7 @@ func expectUnauthorized(api *API, calls ...Call) {
 		api.BodyRefused = api.BodyRefused || hasBody(k)
 	}
 	for _, response := range api.DoAll(calls...) {
-		FirstTime(api.Env, "provoked", credentials(response.Call))
+		FirstTime(api, "provoked", credentials(response.Call))
 		if response.Call.ID == malformedID && !isUnknownPath(api, response) {
 			api.Expect(response).To(HaveStatus(http.StatusUnauthorized))
 		}
@@ -137,17 +137,18 @@ func expectUnauthorized(api *API, calls ...Call) {
 // control sends the spec's harmless request with a good key, once a run.
 func control(api *API) {
 	op := api.Operation()
-	if !FirstTime(api.Env, "controlled", op.ID) {
-		return
-	}
-	k := api.HarmlessRequest()
-	if op.Answer == spec.Page {
-		k = k.WithQuery("limit", "1") // so that the server has little to do
-	}
-	if k.Allowed.Valid() {
-		k = k.Breaking(spec.Status200)
-	}
-	if r := api.Do(k); r.Status == http.StatusUnauthorized {
-		api.Evidence.Answered(op.ID, r.Status)
-	}
+	Fact(api, op.ID, "accepts a good key", func(api *API) bool {
+		k := api.HarmlessRequest()
+		if op.Answer == spec.Page {
+			k = k.WithQuery("limit", "1") // so that the server has little to do
+		}
+		if k.Allowed.Valid() {
+			k = k.Breaking(spec.Status200)
+		}
+		r := api.Do(k)
+		if r.Status == http.StatusUnauthorized {
+			api.Evidence.Answered(op.ID, r.Status)
+		}
+		return r.OK()
+	})
 }

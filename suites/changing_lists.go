@@ -124,7 +124,15 @@ func insertRow(api *API) changing {
 // in one, its cursor points to a row that is then gone.
 func removeRow(api *API) changing {
 	create := func(n int) []string {
-		return Each(api, make([]int, n), func(int) string { return NewTest(api).ID() })
+		var calls []Call
+		for range n {
+			calls = append(calls, api.RequestAs(dataset.Main, spec.CreatePlacementTest))
+		}
+		var ids []string
+		for _, made := range api.DoAll(calls...) {
+			ids = append(ids, made.ID())
+		}
+		return ids
 	}
 	ids := create(2 * handful)
 	create(2) // in descending order these stay before the others: a walk that starts over repeats them

@@ -28,7 +28,7 @@ func errorResponses() {
 				if unpaid.Status == http.StatusNotFound && unpaid.Call.Allowed.Status(http.StatusNotFound) {
 					api.NotAssessed("a row of the workspace %q, whose lists are barred", dataset.Unpaid)
 				}
-				FirstTime(api.Env, "provoked", credentials(unpaid.Call))
+				FirstTime(api, "provoked", credentials(unpaid.Call))
 				// The cursor is that of another workspace, which a server may look at first.
 				plain := unpaid.Call.MustBeRefused(spec.Billing402)
 				for _, k := range withEachPart(api, dataset.Unpaid, plain) {

@@ -102,10 +102,9 @@ func window(api *API, list spec.Operation) (part optionalPart, named bool) {
 
 // pageWithCursor returns a page of the list that has a cursor if there is one.
 func pageWithCursor(api *API, list spec.Operation) Response {
-	page, _ := Remember(api.Env, func() (Response, bool) {
-		return api.Do(api.As(dataset.Main, list.ID).WithQuery("limit", "1").Breaking(spec.Status200)), true
-	}, "a page with a cursor", list.ID)
-	return page
+	return Fact(api, list.ID, "shows a page with a cursor", func(api *API) Response {
+		return api.Do(api.As(dataset.Main, list.ID).WithQuery("limit", "1").Breaking(spec.Status200))
+	})
 }
 
 // withKnownOptional adds every optional field of a creation whose value is known without

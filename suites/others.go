@@ -107,8 +107,8 @@ func expectOthersKept(api *API, id spec.ID, before, after Walk, again func() Wal
 	found := alteredRows(api, before, after)
 	for round := 0; round < 2 && len(found) > 0; round++ {
 		Alone(api, func() {
-			now, from := api.Walk(after.List, PagesOf(MaxLimit)), time.Now()
-			if len(alteredRows(api, now, again())) == 0 || !staysSame(api, time.Since(from), after.List) {
+			now, from := api.Walk(after.List, PagesOf(MaxLimit)), client.Now(api.Ctx)
+			if len(alteredRows(api, now, again())) == 0 || !staysSame(api, client.Now(api.Ctx).Sub(from), after.List) {
 				found = nil
 			}
 		})
@@ -120,9 +120,9 @@ func expectOthersKept(api *API, id spec.ID, before, after Walk, again func() Wal
 // alone. It looks several times, and for several times as long as the suspected change took.
 func staysSame(api *API, change time.Duration, lists ...Call) bool {
 	const times, pause = 6, 20 * time.Millisecond
-	until := time.Now().Add(times * min(change, time.Second))
+	until := client.Now(api.Ctx).Add(times * min(change, time.Second))
 	before := lookAt(api, lists)
-	for looks := 0; looks < times || time.Now().Before(until); looks++ {
+	for looks := 0; looks < times || client.Now(api.Ctx).Before(until); looks++ {
 		if client.Sleep(api.Ctx, pause) != nil {
 			return false
 		}

@@ -2,11 +2,11 @@ package suites
 
 import (
 	"slices"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
@@ -85,7 +85,7 @@ func expectNoneRemoved(api *API, requirement Requirement, lists []Call) {
 	Alone(api, func() {
 		shown := lookAt(api, lists)
 		for _, change := range changes {
-			from := time.Now()
+			from := client.Now(api.Ctx)
 			api.Do(change)
 			before := shown
 			shown = lookAt(api, lists)
@@ -95,7 +95,7 @@ func expectNoneRemoved(api *API, requirement Requirement, lists []Call) {
 					found = append(found, gone...)
 				}
 			}
-			if len(found) == 0 || !staysSame(api, time.Since(from), lists...) {
+			if len(found) == 0 || !staysSame(api, client.Now(api.Ctx).Sub(from), lists...) {
 				found = nil
 				return
 			}

@@ -16,8 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/envvar"
+	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/diff"
@@ -47,6 +49,7 @@ type runFlags struct {
 	rowsGiven     bool
 	seedGiven     bool
 	output        string
+	evidence      bool
 	verbose       bool
 	quiet         bool
 
@@ -72,9 +75,10 @@ const (
 
 // The files of a run in the output directory.
 const (
-	resultsFile = "results.json"
-	junitFile   = "junit.xml"
-	reportFile  = "report.html"
+	resultsFile  = "results.json"
+	junitFile    = "junit.xml"
+	reportFile   = "report.html"
+	evidenceFile = "evidence.har.gz"
 )
 
 func newRun() *cobra.Command {
@@ -142,6 +146,7 @@ exit code is that of the verdict in any case.`,
 	})
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultOutput)
+		flags.BoolVar(&f.evidence, "evidence", false, "record every exchange without its keys in "+evidenceFile+" (HTTP Archive 1.2), for report verify")
 		registerVerbose(flags, &f.verbose, "every violation and observation")
 		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show only failures and the last line, and no progress")
 		f.formats.register(flags, resultFormats)
@@ -183,7 +188,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return fmt.Errorf("--rows %d, or %s: only for the embedded target (set the rows of another server with `serve --rows`)",
 			f.rows, envvar.OfFlag("rows"))
 	}
-	if err := outputdir.Prepare(f.output, resultsFile, junitFile, reportFile, summaryFile, differenceFile, containerLog); err != nil {
+	if err := outputdir.Prepare(f.output, resultsFile, junitFile, reportFile, summaryFile, differenceFile, containerLog, evidenceFile); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	if err := f.formats.prepare(f.baseline, f.onlyFailed, f.expectedFailures, f.targetProfile); err != nil {
@@ -221,12 +226,26 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	config.Interrupted = func(results reports.Results) {
 		_ = f.writeResults(results) // report writes them again, with what came of the rollback
 	}
-	results, err := f.judge(ctx, config, stderr)
+	results, err := f.recorded(config, func(config runner.Config) (reports.Results, error) { return f.judge(ctx, config, stderr) })
 	if err != nil {
 		why := runner.Unjudged{Reason: err.Error(), Missing: "a run that could begin"}
 		return f.unjudged(runner.NotJudged(config, began, why), stdout, exitError{unjudgedCode(err), err})
 	}
 	return report(results)
+}
+
+// recorded runs with a recording of the exchanges, if the user wants one.
+func (f runFlags) recorded(config runner.Config, run func(runner.Config) (reports.Results, error)) (results reports.Results, err error) {
+	if !f.evidence {
+		return run(config)
+	}
+	file, err := os.Create(filepath.Join(f.output, evidenceFile))
+	if err != nil {
+		return results, err
+	}
+	config.Evidence = evidence.NewRecorder(file, reports.ToolName, config.Version, profile.Shape)
+	results, err = run(config)
+	return results, errors.Join(err, file.Close())
 }
 
 // notStarted writes the results of a run whose target could not be used. It returns

@@ -79,12 +79,19 @@ func (c *Client) DoWith(ctx context.Context, req Request, use func(Exchange)) Ex
 // do is Do without telling the observer of the last exchange.
 func (c *Client) do(ctx context.Context, req Request) Exchange {
 	redact.Process.Learn(req.Key.Token, req.Key.Env())
-	if _, err := c.build(ctx, req); err != nil {
+	if req.Place == 0 {
+		req.Place = NextPlace(ctx)
+	}
+	wire, err := c.build(context.Background(), req)
+	if err != nil {
 		return c.unsent(req, ErrRequest, err)
+	}
+	if c.opts.Replay != nil {
+		return c.replayed(ctx, req, wire)
 	}
 	for waitedOut := 0; ; waitedOut++ {
 		e, wait, again := c.once(ctx, req, waitedOut)
-		e.Throttled = waitedOut
+		e.Throttled, e.Source, e.Wire = waitedOut, SourceOf(ctx), wire
 		if !again {
 			return e
 		}
@@ -93,7 +100,7 @@ func (c *Client) do(ctx context.Context, req Request) Exchange {
 		e.share.release(req.Operation, len(e.Body))
 		if err := c.sleep(ctx, Throttled, req, wait); err != nil {
 			e = c.unsent(req, ErrCanceled, context.Cause(ctx))
-			e.Throttled = waitedOut + 1
+			e.Throttled, e.Source, e.Wire = waitedOut+1, SourceOf(ctx), wire
 			return e
 		}
 	}

@@ -47,6 +47,8 @@ type Request struct {
 	// Settle gives the request a few seconds (settleTime) more than its context, once it
 	// is sent. A creation that is cut off would leave a row whose id nobody knows.
 	Settle bool
+	// Place is which of the requests of its source it is, from 1; 0 for the next one.
+	Place int
 	// Fresh sends the request on a new connection, which closes after the response.
 	Fresh bool
 }
@@ -96,6 +98,10 @@ type Exchange struct {
 	Sent      time.Time     // time of the last attempt; zero if never sent
 	Took      time.Duration // from Sent to the last byte of the response
 	Throttled int           // 429 responses waited out before this one
+
+	Source string        // who sent the request (From)
+	Wire   *http.Request // as it was sent, without its context; nil if it could not be built
+	Proto  string        // of the response, such as HTTP/1.1
 
 	share *share // of the budget of the bodies in flight, until DoWith ends
 }
@@ -148,6 +154,7 @@ var (
 	ErrCanceled   = errors.New("canceled")
 	ErrThrottled  = errors.New("throttled for too long")
 	ErrRequest    = errors.New("request cannot be sent")
+	ErrUnrecorded = errors.New("the recording does not have the request")
 )
 
 // failure is a kind and its cause. Its text is redacted, because causes may quote

@@ -75,6 +75,10 @@ type Options struct {
 	// that Do waits out, then with the exchange that Do returns.
 	Observe func(Exchange)
 
+	// Replay answers requests in place of the network: with each 429 that was waited out, and
+	// the exchange that Do returns. wire is what would be sent. Nil for the network.
+	Replay func(ctx context.Context, req Request, wire *http.Request) []Exchange
+
 	// Waits is called when a key must pause for 1 s or longer after a 429, once for each
 	// such pause. Doing is called when a request of a key begins (+1) and ends (-1) an activity.
 	// Both are called from many goroutines; nil ignores them.
@@ -189,20 +193,6 @@ func shown(u *url.URL) string {
 		return "…" + text[at:]
 	}
 	return text
-}
-
-// Sleep waits for d or until the context ends. It returns the context's error,
-// also if d is 0.
-func Sleep(ctx context.Context, d time.Duration) error {
-	if d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
-	return ctx.Err()
 }
 
 // Key is an API key and its name. The zero Key means a request without

@@ -139,7 +139,7 @@ func (c *Client) attempt(ctx context.Context, req Request, room *share) (e Excha
 	if err == nil {
 		wire.request.answered(req, answer.StatusCode)
 		defer func() { _ = answer.Body.Close() }()
-		e.Status, e.Header = answer.StatusCode, answer.Header
+		e.Status, e.Header, e.Proto = answer.StatusCode, answer.Header, answer.Proto
 		if e.Body, e.Truncated, err = c.read(bounded, answer, room); err == nil || answer.Uncompressed {
 			err = cmp.Or(undecoded(answer, err, len(e.Body)), err)
 		}

@@ -41,7 +41,7 @@ func TestRequestsThatDecide(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Run(limit.Text, func(t *testing.T) {
-				if few := limit.Hold(limit.Of(flawless(n-1))); few.Verdict != threshold.Inconclusive {
+				if few := limit.Hold(limit.Of(flawless(n - 1))); few.Verdict != threshold.Inconclusive {
 					t.Errorf("%d requests: %s: %s", n-1, few.Verdict, few.Sentence)
 				}
 				if enough := limit.Hold(limit.Of(flawless(n))); enough.Verdict != threshold.Met {

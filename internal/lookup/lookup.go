@@ -162,6 +162,7 @@ func (f *Finder) list(ctx context.Context, role string, op spec.Operation, limit
 		if !named {
 			pages = 1
 		}
+		ctx := client.From(ctx, fmt.Sprintf("looks for the ids of %s in %s (%d)", role, op.ID, limit))
 		w := paging.Run(ctx, paging.List(f.Send, request(op, "", key), parameter), paging.Fixed(limit), pages)
 		if noPage := (*paging.NoPageError)(nil); errors.As(w.Err, &noPage) {
 			noPage.Exchange.Body = nil // it may be large, and the error is kept

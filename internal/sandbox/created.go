@@ -341,7 +341,9 @@ func (s *Sandbox) ours(id string) bool {
 
 // Read notes what a get with the key of the change has shown of a test.
 func (s *Sandbox) Read(c Change, id string, row map[string]any) {
-	s.workspaceOf(c.Key).Tests.Shown(id, row)
+	if w, cr := s.creationOf(id); cr != nil && cr.change.By == c.By {
+		w.Tests.Shown(id, row)
+	}
 }
 
 // Shown notes a test that a list shows although the target refused to create it, and

@@ -20,13 +20,13 @@ const (
 // time. Within returns the last error of look, or [client.ErrCanceled] if the context ends
 // in a pause.
 func Within(ctx context.Context, limit time.Duration, look func(last bool) (done bool, err error)) error {
-	began := time.Now()
+	began := client.Now(ctx)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		last := time.Since(began) >= limit
+		last := client.Now(ctx).Sub(began) >= limit
 		if done, err := look(last); done || last {
 			return err
 		}
-		if client.Sleep(ctx, min(pause, limit-time.Since(began))) != nil {
+		if client.Sleep(ctx, min(pause, limit-client.Now(ctx).Sub(began))) != nil {
 			return client.ErrCanceled
 		}
 	}

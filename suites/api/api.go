@@ -125,6 +125,7 @@ func (api *API) send(calls []Call) []Response {
 		begun[i], err = api.Sandbox().Before(Change(api, k))
 		EndIf(api, err)
 		requests[i] = k.request()
+		requests[i].Place = client.NextPlace(api.Ctx)
 	}
 	responses := make([]Response, len(calls))
 	work := make([]func(), len(calls))

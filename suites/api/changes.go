@@ -100,7 +100,7 @@ func (api *API) made(id string) bool {
 func ExpendableSubsequence(api *API) string {
 	api.taken(Expendable(1), false) // the sandbox knows which are left
 	id, err := api.Sandbox().TakeSubsequence(api.Ctx, api.share(api.Spec), func() ([]paging.Row, error) {
-		return api.Read(api.As(dataset.Main, spec.ListSubsequences)).Rows(), nil
+		return Shared(api, api.As(dataset.Main, spec.ListSubsequences)).Rows(), nil
 	})
 	EndIf(api, err)
 	return id
@@ -158,7 +158,7 @@ func (api *API) Eventually(poll any) Polling {
 // Should polls until the matcher matches, and reports whether it did. The description names
 // the view in which a change must show: the run observes how long that takes.
 func (p Polling) Should(matcher types.GomegaMatcher, view ...string) bool {
-	began, before := time.Now(), p.api.noted()
+	began, before := client.Now(p.api.Ctx), p.api.noted()
 	looks := 0
 	matched := p.api.look(func() bool {
 		looks++
@@ -169,7 +169,7 @@ func (p Polling) Should(matcher types.GomegaMatcher, view ...string) bool {
 		return matches && err == nil
 	})
 	if matched && len(view) > 0 {
-		p.api.Observe(spec.OpenPointVisibility, "%s: %s", view[0], delay(time.Since(began), looks == 1))
+		p.api.Observe(spec.OpenPointVisibility, "%s: %s", view[0], delay(client.Now(p.api.Ctx).Sub(began), looks == 1))
 	}
 	return matched
 }

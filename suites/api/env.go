@@ -17,6 +17,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/reports"
@@ -29,6 +30,7 @@ type Env struct {
 	Profile *profile.Profile
 	Rules   *judge.Rules
 	Seed    uint64 // of generated names and ids
+	Salt    uint64 // of words: another run with the same seed sends other ones; 0 for a random one
 
 	// Selected reports whether the run judges the pair; nil means all.
 	Selected func(spec.Pair) bool
@@ -59,7 +61,6 @@ type Env struct {
 	vain atomic.Int32 // requests that were repeated on a fresh connection without success
 
 	once    sync.Once
-	salt    uint64 // of words: another run with the same seed sends other ones
 	box     *sandbox.Sandbox
 	outside *judge.Ledger // what was found out beside the specs: trouble of rolling back
 	All     *judge.Ledger // what all specs found out so far
@@ -89,10 +90,29 @@ func Once[T any](e *Env, find func() T, key ...string) T {
 	return found.(func() T)()
 }
 
+// Fact returns what the function found out when the run asked for it first. The key says what
+// it is about. It belongs to no spec: its requests, and what the rules see in the responses,
+// count beside the specs.
+func Fact[T any](api *API, operation, about string, find func(*API) T) T {
+	s := Spec{Operation: operation, Title: about}
+	return Once(api.Env, func() T {
+		finder := newAPI(client.From(api.Ctx, s.Name()), api.Env, s, hash(s.Name()))
+		defer func() {
+			finder.restore()
+			finder.kept.release()
+			api.addOutside(finder)
+		}()
+		return find(finder)
+	}, "fact", s.Name())
+}
+
 // FirstTime reports whether the run asks for the first time.
-func FirstTime(e *Env, key ...string) bool {
-	_, again := e.known.LoadOrStore(strings.Join(key, " "), true)
-	return !again
+func FirstTime(api *API, what, about string) bool {
+	first := 1
+	if _, again := api.known.LoadOrStore(what+" "+about, true); again {
+		first = 0
+	}
+	return client.Decide(api.Ctx, what+" "+redact.Process.Text(about), first) == 1
 }
 
 // Remember returns what the function has found once. It is called until it finds something.
@@ -155,7 +175,7 @@ func (e *Env) MostPages() int {
 // Begin makes what a run collects.
 func (e *Env) Begin() {
 	e.once.Do(func() {
-		e.salt, e.Run = rand.Uint64(), cmp.Or(e.Run, journal.NewRun().ID)
+		e.Salt, e.Run = cmp.Or(e.Salt, rand.Uint64()), cmp.Or(e.Run, journal.NewRun().ID)
 		e.outside, e.All, e.examples, e.memory = judge.NewEvidence(), judge.NewEvidence(), judge.NewEvidence(), newMemory()
 		e.shared = &keeper{of: e.memory}
 		e.IDs, e.finder = lookup.All(e.Profile), &lookup.Finder{Profile: e.Profile, Serves: e.Profile.Implements, Send: e.sendSpent}

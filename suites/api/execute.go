@@ -11,6 +11,7 @@ import (
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 )
 
@@ -42,7 +43,7 @@ func (s Spec) Execute(ctx, halt context.Context, env *Env, with Execution) Resul
 	if halt != nil {
 		defer context.AfterFunc(halt, func() { end(context.Cause(halt)) })()
 	}
-	api := newAPI(ctx, env, s, hash(s.Name()))
+	api := newAPI(client.From(ctx, s.Name()), env, s, hash(s.Name()))
 	api.node, api.reported = with.Node, with.Reported
 	if with.Others != nil {
 		api.others = func() {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -112,15 +113,16 @@ func (api *API) listedIn(role string, list spec.Operation) string {
 	if role == dataset.Unpaid { // its lists are barred
 		return api.FreshID()
 	}
-	id, ok := Remember(api.Env, func() (string, bool) {
-		rows := api.Do(api.As(role, list.ID)).Rows()
-		i := slices.IndexFunc(rows, func(row map[string]any) bool { id, _ := row["id"].(string); return id != "" })
-		if i < 0 {
-			return "", false
+	first := func(api *API) string {
+		for _, row := range api.Do(api.As(role, list.ID)).Rows() {
+			if id, _ := row["id"].(string); id != "" {
+				return id
+			}
 		}
-		return rows[i]["id"].(string), true
-	}, "a row", role, list.ID)
-	if !ok {
+		return ""
+	}
+	id := cmp.Or(Fact(api, list.ID, "shows a row to "+role, first), first(api))
+	if id == "" {
 		api.NotAssessed("a row of %s in the workspace %q", list.ID, role)
 	}
 	return id
@@ -189,7 +191,7 @@ func (api *API) Word() string {
 	api.Begin()
 	api.mu.Lock()
 	defer api.mu.Unlock()
-	return owned.Word(api.Run, api.Rng.Uint64()^api.salt)
+	return owned.Word(api.Run, api.Rng.Uint64()^api.Salt)
 }
 
 // UnknownToken is a token that no server has issued. It serves all runs of the process,
@@ -246,15 +248,16 @@ func (api *API) shownValue(list, field string) (any, bool) {
 	if !judged && (!api.Has(Implemented(list)) || Service(api, list).Unserved != nil) {
 		return nil, false
 	}
-	return Remember(api.Env, func() (any, bool) {
+	value := Fact(api, list, "shows a value of "+field, func(api *API) any {
 		for _, row := range Sample(api, api.As(dataset.Main, list)).Rows() {
 			value := row.Value[field]
 			if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
-				return value, true
+				return value
 			}
 		}
-		return nil, false
-	}, "a value", field)
+		return nil
+	})
+	return value, value != nil
 }
 
 // WithAllOptional adds every optional field for which there is a value. The test is automated:

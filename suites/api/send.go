@@ -168,7 +168,7 @@ func (api *API) allowRefusedNames(calls []Call) (sent []Call, renamable map[int]
 		if k.Operation.ID != spec.CreatePlacementTest || k.Raw != nil || !named {
 			continue
 		}
-		again := !FirstTime(api.Env, "sent the name", name)
+		again := !FirstTime(api, "sent the name", name)
 		if !k.Allowed.Valid() {
 			continue
 		}

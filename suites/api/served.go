@@ -22,7 +22,7 @@ type service struct {
 func Service(api *API, operation string) *service {
 	s := Once(api.Env, func() *service { return &service{} }, "the service", operation)
 	s.once.Do(func() {
-		probe := newAPI(api.Ctx, api.Env, Spec{Operation: operation, Title: "is implemented"}, hash(operation))
+		probe := newAPI(client.From(api.Ctx, operation+" is implemented"), api.Env, Spec{Operation: operation, Title: "is implemented"}, hash(operation))
 		probe.probes = true
 		defer func() {
 			if crash := recover(); crash != nil {
@@ -251,8 +251,8 @@ func (api *API) keyFirst() bool { return UnknownPath(api, client.Key{}) == http.
 // UnknownPath returns the status of the answer to a path that the specification
 // does not have, and 0 if there is none. It asks once a run for each key.
 func UnknownPath(api *API, key client.Key) int {
-	return Once(api.Env, func() int {
+	return Fact(api, "", "an unknown path with "+key.Name, func(api *API) int {
 		api.Spent(1)
 		return api.SendUnspecified(api.Ctx, client.Request{Method: http.MethodGet, Path: "/api/v2/" + api.Word(), Key: key}).Status
-	}, "an unknown path", key.Name)
+	})
 }

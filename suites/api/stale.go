@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,11 +28,12 @@ func (api *API) namedIn(k Call) (found []lookup.ID) {
 		}
 	}
 	add(k.ID)
-	for _, values := range k.Query {
-		add(values...)
+	for _, name := range slices.Sorted(maps.Keys(k.Query)) {
+		add(k.Query[name]...)
 	}
-	for _, value := range k.Members() {
-		switch value := value.(type) {
+	members := k.Members()
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		switch value := members[name].(type) {
 		case string:
 			add(value)
 		case []string:
@@ -129,7 +131,7 @@ func (api *API) once(id lookup.ID, ask bool) lookup.Sight {
 	if ask {
 		how = "asked for"
 	}
-	return Once(api.Env, func() lookup.Sight {
+	return Fact(api, "", strings.Join([]string{how, id.Role, id.Entry, id.Text}, " "), func(api *API) lookup.Sight {
 		if ask {
 			return api.asked(id)
 		}
@@ -138,7 +140,7 @@ func (api *API) once(id lookup.ID, ask bool) lookup.Sight {
 			seen = lookup.Unseen
 		}
 		return seen
-	}, how, id.Role, id.Entry, id.Text)
+	})
 }
 
 // changes are the operations that name what no operation shows, or only a list that may be

@@ -60,7 +60,7 @@ func (api *API) broken(k Call, found judge.Result) (broken spec.Pair) {
 func Disregard(api *API, k Call) {
 	for _, field := range []string{"name", "email_subject", "email_body"} { // each with random letters
 		if text, ok := k.Members()[field].(string); ok && len(text) >= 16 {
-			FirstTime(api.Env, "disregarded", text)
+			FirstTime(api, "disregarded", text)
 		}
 	}
 }

@@ -324,10 +324,18 @@ func Settled(api *API, w Walk) Walk {
 // changed reports when the run created the row, zero if it did not, and whether it deleted
 // it or tried to. A row whose creation has no response yet is created now.
 func (api *API) changed(row paging.Row) (created time.Time, deleted bool) {
+	const pending, gone = 1, 2
+	state := 0
 	if api.Sandbox().BeingCreated(row) { // asked first: the response may come in between
-		return time.Now(), false
+		state = pending
+	} else if _, deleted := api.Sandbox().Changed(row.Key); deleted {
+		state = gone
 	}
-	return api.Sandbox().Changed(row.Key)
+	if state = client.Decide(api.Ctx, "the state of "+row.Key, state); state == pending {
+		return client.Now(api.Ctx), false
+	}
+	created, _ = api.Sandbox().Changed(row.Key)
+	return created, state == gone
 }
 
 // leftOut returns the rows that walks before and after the walk of that number show, and
@@ -343,26 +351,37 @@ func leftOut(walks []Walk, i int) []paging.Row {
 // sharedRead is a list that was read whole for several specs. It belongs to none of them.
 type sharedRead struct {
 	mu      sync.Mutex
-	walk    Walk
-	changes int64 // to the list, before it was read
+	times   int                 // that it was read
+	changes int64               // to the list, before it was read last
+	walks   map[int]func() Walk // by their number
 }
 
 // Shared returns the list as the run read it last, whole. The run reads it again after a change
 // of its own. Others may have changed the list meanwhile, so a spec that finds a difference must
 // compare with reads of its own. The spec ends if the list cannot be read whole.
 func Shared(api *API, list Call) Walk {
-	read := Once(api.Env, func() *sharedRead { return &sharedRead{} }, "a read", list.Key.Name, list.Operation.ID)
+	about := fmt.Sprintf("%s is read for several specs with the key %s", list.Operation.ID, list.Key.Name)
+	read := Once(api.Env, func() *sharedRead { return &sharedRead{walks: map[int]func() Walk{}} }, about)
 	read.mu.Lock()
-	defer read.mu.Unlock()
-	changes := api.changesTo(list.Operation.Resource).Load()
-	if read.walk.Complete() && read.changes == changes {
-		return read.walk
+	number := read.times
+	if changes := api.changesTo(list.Operation.Resource).Load(); number == 0 || read.changes != changes {
+		number, read.changes = number+1, changes
 	}
-	reader := newAPI(api.Ctx, api.Env, Spec{Operation: list.Operation.ID, Title: "is read for several specs", Pairs: api.Spec.Pairs}, 0)
-	defer func() { api.addOutside(reader) }()
-	reader.kept = api.shared // specs may use the rows until the run ends
-	read.walk, read.changes = reader.Read(list), changes
-	return read.walk
+	number = client.Decide(api.Ctx, about, number)
+	read.times = max(read.times, number)
+	walk := read.walks[number]
+	if walk == nil {
+		walk = sync.OnceValue(func() Walk {
+			reader := newAPI(client.From(api.Ctx, fmt.Sprintf("%s, read %d", about, number)), api.Env,
+				Spec{Operation: list.Operation.ID, Title: "is read for several specs", Pairs: api.Spec.Pairs}, 0)
+			defer func() { api.addOutside(reader) }()
+			reader.kept = api.shared // specs may use the rows until the run ends
+			return reader.Read(list)
+		})
+		read.walks[number] = walk
+	}
+	read.mu.Unlock()
+	return walk()
 }
 
 // changesTo counts the changes of the run to resources of the kind.

@@ -18,6 +18,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/sandbox"
@@ -62,6 +63,11 @@ type Config struct {
 
 	maxListRows int // 0 for the default (api.Env)
 
+	// Evidence records the exchanges; nil does not. Run ends the recording.
+	Evidence *evidence.Recorder
+
+	replay *replay // of a recorded run; nil for a run
+
 	clock *clock // nil if nothing asks where the time goes
 }
 
@@ -82,7 +88,7 @@ func NewEnv(config Config) (env *api.Env, err error) {
 	}
 	env = &api.Env{Profile: p, Rules: rules.Omitting(p.Omits...), Seed: config.Seed, Budget: p.Budget,
 		MaxListRows: config.maxListRows, SpecTimeout: p.Pace.SpecTimeout}
-	env.Client, err = config.Target.Client(client.Options{Seed: config.Seed, Transport: config.Transport,
+	options := client.Options{Seed: config.Seed, Transport: config.Transport,
 		Doing: func(a client.Activity, key string, n int) {
 			if a == client.Sending && p.RateLimit != nil && key == p.RateLimit.Key {
 				a = probing
@@ -95,8 +101,16 @@ func NewEnv(config Config) (env *api.Env, err error) {
 			if config.Observe != nil {
 				config.Observe(ex)
 			}
+			if config.Evidence != nil {
+				config.Evidence.Observe(ex)
+			}
 		},
-	})
+	}
+	if r := config.replay; r != nil {
+		env.Salt, options.Replay = r.Salt, r.player.Answer
+		options.Concurrency, options.RequestsPerSecond = config.Target.Profile.Pace.Concurrency+replayed, client.Unpaced
+	}
+	env.Client, err = config.Target.Client(options)
 	return env, err
 }
 
@@ -155,9 +169,16 @@ type run struct {
 // execute does the work of a run, unless the target accepts no key at all, and returns its
 // results.
 func execute(ctx context.Context, config Config, work func(*run) error) (results reports.Results, err error) {
-	id := journal.NewRun()
+	id, started := journal.NewRun(), time.Now()
+	switch {
+	case config.replay != nil:
+		id.ID, started = config.replay.ID, config.replay.Started
+		ctx = client.WithLives(ctx, config.replay.player.Life)
+	case config.Evidence != nil:
+		ctx = client.WithLives(ctx, config.Evidence.Life)
+	}
 	r := &run{config: config}
-	if r.Description, err = describe(config, id.ID, time.Now()); err != nil {
+	if r.Description, err = describe(config, id.ID, started); err != nil {
 		return results, err
 	}
 	var giveUp context.CancelCauseFunc
@@ -194,6 +215,11 @@ func execute(ctx context.Context, config Config, work func(*run) error) (results
 	} else {
 		r.env.Spent(r.keys.asked)
 		err = work(r)
+	}
+	if config.Evidence != nil {
+		if failed := r.endEvidence(); failed != nil && err == nil {
+			r.ledger.Troubled("evidence", failed.Error())
+		}
 	}
 	if r.env.Journal != nil {
 		if failed := r.env.Journal.Finish(); failed != nil && err == nil {

@@ -18,16 +18,11 @@ import (
 // as the pace allows: Ginkgo runs one node at a time, and a slow target would be asked one
 // question at a time. Each node then enters the result of its body.
 type bodies struct {
-	env  *api.Env
-	plan Plan
-	halt context.Context // ends with the run's, and at the failure at which the run ends
-	end  context.CancelCauseFunc
-	all  errgroup.Group
-	// things are held by the one spec that may use them. A channel, since a spec that waits for
-	// one ends with the run.
-	things map[string]chan struct{}
-	around map[string]*sync.WaitGroup // thing that a spec lies around → the others that use it
-
+	env     *api.Env
+	plan    Plan
+	halt    context.Context // ends with the run's, and at the failure at which the run ends
+	end     context.CancelCauseFunc
+	all     errgroup.Group
 	mu      sync.Mutex
 	results map[string]api.Result // by name of the spec
 }
@@ -36,40 +31,18 @@ type bodies struct {
 // written without them.
 const settleTime = time.Second
 
-// start starts the bodies in a random order. Those of specs that use the same thing run one
-// after the other.
+// start starts the bodies in a random order, which the seed decides. Those of specs that use
+// the same thing run one after the other, in that order.
 func start(ctx context.Context, env *api.Env, specs []api.Spec, plan Plan) *bodies {
-	b := &bodies{env: env, plan: plan, things: map[string]chan struct{}{}, around: map[string]*sync.WaitGroup{}, results: map[string]api.Result{}}
+	b := &bodies{env: env, plan: plan, results: map[string]api.Result{}}
 	b.halt, b.end = context.WithCancelCause(ctx)
 	specs = slices.Clone(specs)
 	rng := rand.New(rand.NewPCG(env.Seed, 0))
 	rng.Shuffle(len(specs), func(i, j int) { specs[i], specs[j] = specs[j], specs[i] })
 	slices.SortStableFunc(specs, func(a, b api.Spec) int { return rank(a) - rank(b) })
-	for _, s := range specs {
-		for _, thing := range s.Alone {
-			b.things[thing] = make(chan struct{}, 1)
-			if s.Outer {
-				b.around[thing] = &sync.WaitGroup{}
-			}
-		}
-	}
-	for _, s := range specs {
-		for _, thing := range s.Alone {
-			if inner := b.around[thing]; inner != nil && !s.Outer {
-				inner.Add(1)
-			}
-		}
-	}
+	things := len(b.startAlone(ctx, specs))
 	var rest errgroup.Group // a spec that waits for a thing must not keep others from running
-	rest.SetLimit(max(1, env.Width()-len(b.things)))
-	for _, s := range specs {
-		if s.Outer && !b.take(ctx, s) { // before any other spec
-			continue
-		}
-		if len(s.Alone) > 0 {
-			b.all.Go(func() error { b.runAlone(ctx, s); return nil })
-		}
-	}
+	rest.SetLimit(max(1, env.Width()-things))
 	b.all.Go(func() error {
 		for _, s := range specs {
 			if len(s.Alone) == 0 {
@@ -81,6 +54,48 @@ func start(ctx context.Context, env *api.Env, specs []api.Spec, plan Plan) *bodi
 	return b
 }
 
+// startAlone starts the bodies of the specs that use things, and returns for each thing what is
+// closed when the last of these specs has ended. One that lies around the others lets them run
+// in its middle, and then waits for their end.
+func (b *bodies) startAlone(ctx context.Context, specs []api.Spec) (last map[string]<-chan struct{}) {
+	last = map[string]<-chan struct{}{}
+	started := make(chan struct{})
+	defer close(started)
+	for _, s := range specs {
+		if len(s.Alone) == 0 {
+			continue
+		}
+		var before []<-chan struct{}
+		over := make(chan struct{})
+		for _, thing := range s.Alone {
+			if other := last[thing]; other != nil {
+				before = append(before, other)
+			}
+			last[thing] = over
+		}
+		b.all.Go(func() error {
+			<-started
+			for _, other := range before {
+				<-other
+			}
+			letGo := sync.OnceFunc(func() { close(over) })
+			defer letGo()
+			var others func()
+			if s.Outer {
+				others = func() {
+					letGo()
+					for _, thing := range s.Alone {
+						<-last[thing]
+					}
+				}
+			}
+			b.run(ctx, s, others)
+			return nil
+		})
+	}
+	return last
+}
+
 // rank puts specs first that others wait for.
 func rank(s api.Spec) int {
 	switch {
@@ -90,52 +105,6 @@ func rank(s api.Spec) int {
 		return 1
 	}
 	return 2
-}
-
-// take takes the things of the spec, which are sorted, so that no two specs wait for each
-// other. It reports false if the run ends first.
-func (b *bodies) take(ctx context.Context, s api.Spec) bool {
-	for i, thing := range s.Alone {
-		select {
-		case b.things[thing] <- struct{}{}:
-		case <-ctx.Done():
-			s.Alone = s.Alone[:i]
-			b.giveBack(s)
-			return false
-		}
-	}
-	return true
-}
-
-func (b *bodies) giveBack(s api.Spec) {
-	for _, thing := range s.Alone {
-		<-b.things[thing]
-	}
-}
-
-// runAlone runs the body while nothing else uses its things. One that lies around the others
-// has taken them before, and lets the others run in its middle.
-func (b *bodies) runAlone(ctx context.Context, s api.Spec) {
-	if s.Outer {
-		defer b.giveBack(s)
-		b.run(ctx, s, func() {
-			b.giveBack(s)
-			for _, thing := range s.Alone {
-				b.around[thing].Wait()
-			}
-			b.take(context.WithoutCancel(ctx), s)
-		})
-		return
-	}
-	for _, thing := range s.Alone {
-		if inner := b.around[thing]; inner != nil {
-			defer inner.Done()
-		}
-	}
-	if b.take(ctx, s) {
-		defer b.giveBack(s)
-		b.run(ctx, s, nil)
-	}
 }
 
 // run runs a body, and ends the others if it finds a failure at which the run ends. others

@@ -16,6 +16,7 @@ import (
 	"github.com/onsi/ginkgo/v2/formatter"
 	"github.com/onsi/ginkgo/v2/types"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/sandbox"
@@ -81,7 +82,7 @@ func (t *Tree) Run(ctx context.Context, env *api.Env, plan Plan) (Outcome, error
 		return Outcome{}, err
 	}
 	env.Begin()
-	defer env.Sandbox().Close(ctx)
+	defer func() { env.Sandbox().Close(client.From(ctx, "the end of the run")) }()
 	specs := t.Select(plan)
 	shares := sharesOf(specs)
 	env.Shares = func() map[string]sandbox.Share { return shares }

@@ -163,7 +163,10 @@ func Abandoned(by Stale) string {
 func (l *Lock) KeepAlive(ctx context.Context) (stop func()) { return l.keepAlive(ctx, renewEvery) }
 
 func (l *Lock) keepAlive(ctx context.Context, every time.Duration) (stop func()) {
-	whole := context.WithoutCancel(ctx) // an interrupted renewal would leave a test behind
+	if client.Replayed(ctx) {
+		return func() {}
+	}
+	whole := client.From(context.WithoutCancel(ctx), client.Renewal) // an interrupted renewal would leave a test behind
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {

@@ -81,6 +81,7 @@ func (t *Tests) LookBefore(ctx context.Context, permit func() error) error {
 	if t.looked() {
 		return nil
 	}
+	ctx = client.From(ctx, "the tests before the first one of "+t.key.Name)
 	seen := &before{ids: map[string]bool{}, sorted: true}
 	if t.profile.Implements(spec.ListPlacementTests) {
 		fetch := t.list()

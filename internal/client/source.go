@@ -1,0 +1,143 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// A source is who sends requests: a spec, or something that several specs share. Its name is in
+// the context of its requests.
+type source struct {
+	name   string
+	places *atomic.Int64 // requests so far
+	life   Life
+	lives  func(name string) Life
+}
+
+// Life is how a source sees time, and what it decides. A recording replaces it.
+type Life interface {
+	Now() time.Time
+	Sleep(ctx context.Context, d time.Duration) error
+	// Decide returns the choice, or that of the recorded run. It is for choices that depend on
+	// what other sources do at the same time. about names the choice.
+	Decide(about string, choice int) int
+	// Replayed reports whether a recording answers the source.
+	Replayed() bool
+}
+
+// Renewal is the source of requests that go out from time to time, whatever the others do. A
+// replay sends none.
+const Renewal = "the renewal of the lock"
+
+type sourceKey struct{}
+
+// From returns a context whose requests the source sends.
+func From(ctx context.Context, name string) context.Context {
+	s := sourceOf(ctx)
+	s.name, s.places = name, &atomic.Int64{}
+	if s.lives != nil {
+		s.life = s.lives(name)
+	}
+	return context.WithValue(ctx, sourceKey{}, s)
+}
+
+// WithLives returns a context that gives each source the life of its name.
+func WithLives(ctx context.Context, lives func(name string) Life) context.Context {
+	return context.WithValue(ctx, sourceKey{}, source{lives: lives, life: Machine{}})
+}
+
+func sourceOf(ctx context.Context) source {
+	if s, ok := ctx.Value(sourceKey{}).(source); ok {
+		return s
+	}
+	return source{life: Machine{}}
+}
+
+// SourceOf returns the name of the source; "" for none.
+func SourceOf(ctx context.Context) string { return sourceOf(ctx).name }
+
+// NextPlace returns the place of the next request of the source. A source that sends requests at
+// the same time takes their places before.
+func NextPlace(ctx context.Context) int {
+	if s := sourceOf(ctx); s.places != nil {
+		return int(s.places.Add(1))
+	}
+	return 0
+}
+
+// Now returns the time as the source of the context sees it.
+func Now(ctx context.Context) time.Time { return sourceOf(ctx).life.Now() }
+
+// Sleep waits for d or until the context ends. It returns the context's error,
+// also if d is 0.
+func Sleep(ctx context.Context, d time.Duration) error { return sourceOf(ctx).life.Sleep(ctx, d) }
+
+// Decide returns the choice of the source (Life.Decide).
+func Decide(ctx context.Context, about string, choice int) int {
+	return sourceOf(ctx).life.Decide(about, choice)
+}
+
+// Replayed reports whether a recording answers the source of the context.
+func Replayed(ctx context.Context) bool { return sourceOf(ctx).life.Replayed() }
+
+// Machine is the life of a source by the clock of the machine.
+type Machine struct{}
+
+// Now is time.Now.
+func (Machine) Now() time.Time { return time.Now() }
+
+// Replayed returns false.
+func (Machine) Replayed() bool { return false }
+
+// Decide returns the choice.
+func (Machine) Decide(_ string, choice int) int { return choice }
+
+// Sleep waits for d or until the context ends.
+func (Machine) Sleep(ctx context.Context, d time.Duration) error {
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err()
+}
+
+// replayed returns what Options.Replay answers.
+func (c *Client) replayed(ctx context.Context, req Request, wire *http.Request) (e Exchange) {
+	all := c.opts.Replay(ctx, req, wire)
+	for i := range all {
+		e = all[i]
+		e.Request, e.Wire, e.Source = req, wire, SourceOf(ctx)
+		if !e.Sent.IsZero() {
+			c.traffic.sent(e)
+		}
+		if i < len(all)-1 {
+			c.traffic.waitedOut()
+			c.opts.Observe(e)
+		}
+	}
+	return e
+}
+
+// kinds are the kinds of Exchange.Err by their names in a recording.
+var kinds = map[string]error{"timeout": ErrTimeout, "unresolved": ErrUnresolved, "refused": ErrRefused, "tls": ErrTLS,
+	"protocol": ErrProtocol, "encoding": ErrEncoding, "canceled": ErrCanceled, "throttled": ErrThrottled, "request": ErrRequest}
+
+// Kind returns the name of the kind of Exchange.Err; empty for none.
+func Kind(err error) string {
+	for name, kind := range kinds {
+		if errors.Is(err, kind) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Recalled returns the Exchange.Err of that kind with that text.
+func Recalled(kind, text string) error { return &failure{text: text, kind: kinds[kind]} }

@@ -1,0 +1,80 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/evidence"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// settings are those of a run that decide what it sends. A recording has them.
+type settings struct {
+	ID           string    `json:"id"`
+	Started      time.Time `json:"started"`
+	Seed         uint64    `json:"seed"`
+	Salt         uint64    `json:"salt,string"`
+	Address      string    `json:"address"`
+	Kind         string    `json:"kind"`
+	Profile      string    `json:"profile"` // of the target, as YAML, without secrets
+	Profiles     []string  `json:"profiles,omitempty"`
+	Operations   []string  `json:"operations,omitempty"`
+	Requirements []string  `json:"requirements,omitempty"`
+	Groups       []string  `json:"groups,omitempty"`
+}
+
+// endEvidence ends the recording.
+func (r *run) endEvidence() error {
+	public, err := r.profile.Public(r.config.Target.BaseURL).YAML("the target profile of a recorded run, without its secrets")
+	if err != nil {
+		return err
+	}
+	s := r.config.Selection
+	return r.config.Evidence.Close(settings{ID: r.About.Run.ID, Started: r.About.Run.Started, Seed: r.config.Seed, Salt: r.env.Salt,
+		Address: r.config.Target.BaseURL, Kind: r.config.Target.Kind, Profile: string(public),
+		Profiles: texts(s.Profiles), Operations: s.Operations, Requirements: s.Requirements, Groups: s.Groups})
+}
+
+// replay is a recorded run that is judged again.
+type replay struct {
+	settings
+	player *evidence.Player
+}
+
+// replayed is how many requests more than in the recorded run are in flight: a response waits for those that came before.
+const replayed = 1000
+
+// Fit says how the requests of a replay fit the recording.
+type Fit struct {
+	Missing []string // requests that the recording does not have
+	Left    []string // requests of the recording that the replay did not send
+}
+
+// JudgeAgain judges a recorded run again: the same specs run, and the recording answers them. Its error means that
+// the recording cannot be read.
+func JudgeAgain(ctx context.Context, recording io.Reader, version string) (results reports.Results, fit Fit, err error) {
+	r := &replay{}
+	if r.player, err = evidence.Open(recording); err != nil {
+		return results, fit, err
+	}
+	if err = json.Unmarshal(r.player.Run.Settings, &r.settings); err != nil {
+		return results, fit, fmt.Errorf("the settings of the recorded run: %w", err)
+	}
+	p, err := profile.Parse("the profile of the recorded run", []byte(r.Profile))
+	if err != nil {
+		return results, fit, err
+	}
+	s := Selection{Operations: r.Operations, Requirements: r.Requirements, Groups: r.Groups}
+	for _, name := range r.Profiles {
+		s.Profiles = append(s.Profiles, spec.Profile(name))
+	}
+	t := &target.Target{BaseURL: r.Address, Kind: r.Kind, Profile: p.WithPlaceholders(r.player.Run.Keys)}
+	results, err = Run(ctx, Config{Target: t, Selection: s, Seed: r.Seed, Version: version, replay: r})
+	return results, Fit{r.player.Missing, r.player.Left()}, err
+}

@@ -1,0 +1,88 @@
+package runner
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/evidence"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// A recorded run that is judged again has the same outcomes, and sends the same requests. A
+// response that somebody has changed shows.
+func TestRecordedRunIsJudgedAgain(t *testing.T) {
+	judgeAgain(t, Selection{Operations: []string{"inbox-placement-tests.*", spec.ListLeadLabels}}, false)
+}
+
+// So does a whole run.
+func TestRecordedRunIsJudgedAgain_long(t *testing.T) {
+	judgeAgain(t, Selection{}, true)
+}
+
+func judgeAgain(t *testing.T, s Selection, whole bool) {
+	t.Helper()
+	g := NewWithT(t)
+	var file bytes.Buffer
+	config := Config{Target: embedded(t), Selection: s, Seed: 5, Evidence: evidence.NewRecorder(&file, reports.ToolName, "test", profile.Shape)}
+	recorded, err := Run(t.Context(), config)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	text := uncompressed(t, file.Bytes())
+	for _, k := range config.Target.Profile.Keys {
+		g.Expect(strings.Contains(text, k.Token)).To(BeFalse(), "the recording holds the key %s", k.Name)
+	}
+	again, fit, err := JudgeAgain(t.Context(), bytes.NewReader(file.Bytes()), "test")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(fit).To(Equal(Fit{}))
+	g.Expect(outcomesOf(again)).To(Equal(outcomesOf(recorded)))
+	g.Expect(again.Traffic.Requests).To(Equal(recorded.Traffic.Requests))
+	if whole {
+		return
+	}
+	changed, fit, err := JudgeAgain(t.Context(), rewritten(t, file.Bytes(), `"status":401`, `"status":403`), "test")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(fit.Missing).To(BeEmpty())
+	g.Expect(outcomesOf(changed)).To(HaveKeyWithValue(spec.AuthKeyUnknown.On(spec.ListLeadLabels), reports.Fail))
+}
+
+func outcomesOf(r reports.Results) map[spec.Pair]reports.Outcome {
+	outcomes := map[spec.Pair]reports.Outcome{}
+	for _, c := range r.Checks {
+		outcomes[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = c.Outcome
+	}
+	return outcomes
+}
+
+func uncompressed(t *testing.T, recording []byte) string {
+	t.Helper()
+	zip, err := gzip.NewReader(bytes.NewReader(recording))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(zip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// rewritten returns the recording with one text in place of another one.
+func rewritten(t *testing.T, recording []byte, old, replacement string) io.Reader {
+	t.Helper()
+	var out bytes.Buffer
+	again := gzip.NewWriter(&out)
+	if _, err := io.WriteString(again, strings.ReplaceAll(uncompressed(t, recording), old, replacement)); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &out
+}
