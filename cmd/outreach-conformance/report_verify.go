@@ -25,7 +25,8 @@ their requests, with its clock. No request leaves this machine.
 
 It prints a line for each thing that it checked. It exits 0 if the evidence fits and
 leads to the same outcomes, 1 if it does not, 2 if there is no recording to read, and 3
-if it cannot tell: another version of the program has recorded the run.
+if it cannot tell: another version of the program has recorded the run, the run was
+interrupted, or it had a budget of requests.
 
 A recording shows that the results follow from the evidence. It does not show that the
 exchanges took place: who can change the results can also make up the evidence.`,
@@ -71,13 +72,17 @@ func verify(ctx context.Context, dir string, stdout io.Writer) error {
 	same, differences := compareOutcomes(claimed, found)
 	say(len(differences) == 0, "outcomes: %s of %s follow from the evidence", printable.Number(same), printable.Counted(len(claimed.Checks), "check"))
 	sayFirst(stdout, differences)
-	if code == reports.Failed.ExitCode() && claimed.Tool.Version != found.Tool.Version {
-		return exitError{exitCannotTell, fmt.Errorf("the run was recorded by version %s, and this is %s: its specs may send other requests", claimed.Tool.Version, found.Tool.Version)}
+	switch {
+	case code == reports.Passed.ExitCode():
+		return nil
+	case claimed.Tool.Version != found.Tool.Version:
+		return exitError{exitCannotTell, fmt.Errorf("version %s recorded the run, and this is %s: its specs may send other requests", claimed.Tool.Version, found.Tool.Version)}
+	case claimed.Run.Interrupted:
+		return exitError{exitCannotTell, fmt.Errorf("%s: the run was interrupted", dir)}
+	case fit.Bounded != "":
+		return exitError{exitCannotTell, fmt.Errorf("%s: %s", dir, fit.Bounded)}
 	}
-	if code != reports.Passed.ExitCode() {
-		return exitError{code, fmt.Errorf("%s: the results do not follow from the evidence", dir)}
-	}
-	return nil
+	return exitError{code, fmt.Errorf("%s: the results do not follow from the evidence", dir)}
 }
 
 // sayRun compares what the results say of the run with what the recording says.

@@ -30,6 +30,7 @@ func (f runFlags) checkCombination() error {
 		{f.watch && f.baseline != "", "--watch: repeats what fails until it passes (leave out --baseline)"},
 		{f.onlyFailed != "" && f.baseline != "", "--baseline: needs a whole run (leave out --only-failed)"},
 		{f.failFast && f.baseline != "", "--baseline: needs a whole run (leave out --fail-fast)"},
+		{f.evidence && (f.watch || f.failFast || f.onlyFailed != ""), "--evidence: records a whole run (leave out --watch, --fail-fast and --only-failed)"},
 		{f.watch && f.quiet, "--watch: prints a line for each round (leave out --quiet)"},
 		{f.watch && len(f.formats.given) > 0, "--watch: is for a person at a terminal (leave out --format)"},
 		{f.watch && f.isEmbedded(), "--watch: only for a server at an address, which somebody can change while it runs"},

@@ -90,11 +90,16 @@ func (r *Recorder) Observe(e client.Exchange) {
 
 // Close ends the archive. settings are those of the run, as JSON. It returns the first error of
 // writing.
-func (r *Recorder) Close(settings any) error {
+func (r *Recorder) Close(settings any) (failed error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	encoded, err := json.Marshal(settings)
-	return errors.Join(err, r.archive.Close(map[string]any{aboutRun: Run{r.keys, encoded}, decisions: r.decided}), r.zip.Close())
+	public := func(value any) json.RawMessage {
+		text, err := json.Marshal(value)
+		failed = errors.Join(failed, err)
+		return redact.Process.Content(text)
+	}
+	members := map[string]any{aboutRun: public(Run{r.keys, public(settings)}), decisions: public(r.decided)}
+	return errors.Join(failed, r.archive.Close(members), r.zip.Close())
 }
 
 // entryOf returns the exchange without secrets.

@@ -47,17 +47,20 @@ type replay struct {
 	player *evidence.Player
 }
 
-// replayed is how many requests more than in the recorded run are in flight: a response waits for those that came before.
+// replayed is how many requests more than in the recorded run are in flight: a response waits
+// for those that came before.
 const replayed = 1000
 
 // Fit says how the requests of a replay fit the recording.
 type Fit struct {
 	Missing []string // requests that the recording does not have
 	Left    []string // requests of the recording that the replay did not send
+	// Bounded says why an honest recording may not fit; empty if it must.
+	Bounded string
 }
 
-// JudgeAgain judges a recorded run again: the same specs run, and the recording answers them. Its error means that
-// the recording cannot be read.
+// JudgeAgain judges a recorded run again: the same specs run, and the recording answers them. Its
+// error means that the recording cannot be read.
 func JudgeAgain(ctx context.Context, recording io.Reader, version string) (results reports.Results, fit Fit, err error) {
 	r := &replay{}
 	if r.player, err = evidence.Open(recording); err != nil {
@@ -76,5 +79,9 @@ func JudgeAgain(ctx context.Context, recording io.Reader, version string) (resul
 	}
 	t := &target.Target{BaseURL: r.Address, Kind: r.Kind, Profile: p.WithPlaceholders(r.player.Run.Keys)}
 	results, err = Run(ctx, Config{Target: t, Selection: s, Seed: r.Seed, Version: version, replay: r})
-	return results, Fit{r.player.Missing, r.player.Left()}, err
+	fit = Fit{Missing: r.player.Missing, Left: r.player.Left()}
+	if p.Budget > 0 {
+		fit.Bounded = "the run had a budget of requests, and which specs it cut is chance"
+	}
+	return results, fit, err
 }
