@@ -24,9 +24,10 @@ results.json and its evidence.har.gz. The same specs run, and the recording answ
 their requests, with its clock. No request leaves this machine.
 
 It prints a line for each thing that it checked. It exits 0 if the evidence fits and
-leads to the same outcomes, 1 if it does not, 2 if there is no recording to read, and 3
-if it cannot tell: another version of the program has recorded the run, the run was
-interrupted, or it had a budget of requests.
+leads to the same outcomes, 1 if it contradicts the results, 2 if there is no recording to read, and 3
+if it cannot tell: the specs send other requests than the recording has. That is so if
+another version has recorded the run, if the run was interrupted, and if it had a
+budget of requests.
 
 A recording shows that the results follow from the evidence. It does not show that the
 exchanges took place: who can change the results can also make up the evidence.`,
@@ -55,26 +56,40 @@ func verify(ctx context.Context, dir string, stdout io.Writer) error {
 	if err != nil {
 		return exitError{exitUsage, fmt.Errorf("%s: %w", recording.Name(), err)}
 	}
-	code := reports.Passed.ExitCode()
-	say := func(fits bool, format string, args ...any) {
-		mark := "✓"
-		if !fits {
-			mark, code = "✗", reports.Failed.ExitCode()
-		}
+	refuted, fits := false, len(fit.Missing)+len(fit.Left) == 0
+	show := func(mark, format string, args ...any) {
 		_, _ = fmt.Fprintln(stdout, mark, fmt.Sprintf(format, args...))
 	}
+	say := func(holds bool, format string, args ...any) {
+		if holds {
+			show("✓", format, args...)
+			return
+		}
+		refuted = true
+		show("✗", format, args...)
+	}
 	sayRun(say, claimed, found)
-	say(len(fit.Missing)+len(fit.Left) == 0, "requests: %s sent again, %s that the recording lacks, %s of the recording that nothing asks for",
+	mark := "✓"
+	if !fits {
+		mark = "?"
+	}
+	show(mark, "requests: %s sent again, %s that the recording lacks, %s of the recording that nothing asks for",
 		printable.Number(found.Traffic.Requests), printable.Number(len(fit.Missing)), printable.Number(len(fit.Left)))
 	for _, list := range [][]string{fit.Missing, fit.Left} {
 		sayFirst(stdout, list)
 	}
-	same, differences := compareOutcomes(claimed, found)
+	same, unknown, differences := compareOutcomes(claimed, found)
 	say(len(differences) == 0, "outcomes: %s of %s follow from the evidence", printable.Number(same), printable.Counted(len(claimed.Checks), "check"))
 	sayFirst(stdout, differences)
+	if len(unknown) > 0 {
+		show("?", "%s cannot be judged again: their specs send requests that the recording lacks", printable.Counted(len(unknown), "check"))
+		sayFirst(stdout, unknown)
+	}
 	switch {
-	case code == reports.Passed.ExitCode():
+	case !refuted && fits:
 		return nil
+	case !refuted:
+		return exitError{exitCannotTell, fmt.Errorf("%s: the evidence does not fit: the specs send other requests", dir)}
 	case claimed.Tool.Version != found.Tool.Version:
 		return exitError{exitCannotTell, fmt.Errorf("version %s recorded the run, and this is %s: its specs may send other requests", claimed.Tool.Version, found.Tool.Version)}
 	case claimed.Run.Interrupted:
@@ -82,7 +97,7 @@ func verify(ctx context.Context, dir string, stdout io.Writer) error {
 	case fit.Bounded != "":
 		return exitError{exitCannotTell, fmt.Errorf("%s: %s", dir, fit.Bounded)}
 	}
-	return exitError{code, fmt.Errorf("%s: the results do not follow from the evidence", dir)}
+	return exitError{reports.Failed.ExitCode(), fmt.Errorf("%s: the results do not follow from the evidence", dir)}
 }
 
 // sayRun compares what the results say of the run with what the recording says.
@@ -107,8 +122,9 @@ func targetOf(r reports.Results) string {
 	return fmt.Sprintf("%s %s by %s at %s", r.Target.Name, r.Target.Version, r.Target.Vendor, r.Target.BaseURL)
 }
 
-// compareOutcomes counts the checks with the same outcome, and names the others.
-func compareOutcomes(claimed, found reports.Results) (same int, differences []string) {
+// compareOutcomes counts the checks with the same outcome, and names the others. unknown are those
+// whose specs got no recorded response.
+func compareOutcomes(claimed, found reports.Results) (same int, unknown, differences []string) {
 	index := map[[2]string]reports.Outcome{}
 	for _, c := range found.Checks {
 		index[[2]string{c.Requirement, c.Operation}] = c.Outcome
@@ -117,6 +133,8 @@ func compareOutcomes(claimed, found reports.Results) (same int, differences []st
 		at := [2]string{c.Requirement, c.Operation}
 		if outcome, judged := index[at]; !judged {
 			differences = append(differences, fmt.Sprintf("%s on %s: the results say %s, the recorded run has no such check", c.Requirement, c.Operation, c.Outcome))
+		} else if outcome == reports.Error && c.Outcome != reports.Error {
+			unknown = append(unknown, c.Requirement+" on "+c.Operation)
 		} else if outcome != c.Outcome {
 			differences = append(differences, fmt.Sprintf("%s on %s: the results say %s, the evidence shows %s", c.Requirement, c.Operation, c.Outcome, outcome))
 		} else {
@@ -128,7 +146,7 @@ func compareOutcomes(claimed, found reports.Results) (same int, differences []st
 		differences = append(differences, fmt.Sprintf("%s on %s: the results leave it out, the evidence shows %s", at[0], at[1], outcome))
 	}
 	slices.Sort(differences)
-	return same, differences
+	return same, unknown, differences
 }
 
 // sayFirst prints the first lines of a list.

@@ -175,6 +175,7 @@ func (e *Env) MostPages() int {
 // Begin makes what a run collects.
 func (e *Env) Begin() {
 	e.once.Do(func() {
+		redact.Process.Learn(UnknownToken, client.Key{Name: "unknown"}.Env()) // before a request holds it beside another key
 		e.Salt, e.Run = cmp.Or(e.Salt, rand.Uint64()), cmp.Or(e.Run, journal.NewRun().ID)
 		e.outside, e.All, e.examples, e.memory = judge.NewEvidence(), judge.NewEvidence(), judge.NewEvidence(), newMemory()
 		e.shared = &keeper{of: e.memory}
