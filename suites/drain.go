@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -34,11 +35,14 @@ const drainBatch = 8
 // too slow for its promised limit. An operation that did not reach the limit once is
 // not sent again: it would show the same.
 func drain(api *API, k Call) drained {
-	d, _ := Remember(api.Env, func() (drained, bool) {
-		d := drainNow(api, k)
-		_, broken := d.breaksPromise()
-		return d, len(d.served) > 0 && !d.limited && !broken && len(d.odd) == 0
-	}, "unlimited", k.Operation.ID)
+	unlimited := Once(api.Env, func() *atomic.Pointer[drained] { return &atomic.Pointer[drained]{} }, "unlimited", k.Operation.ID)
+	if known := unlimited.Load(); known != nil {
+		return *known
+	}
+	d := drainNow(api, k)
+	if _, broken := d.breaksPromise(); len(d.served) > 0 && !d.limited && !broken && len(d.odd) == 0 {
+		unlimited.Store(&d)
+	}
 	return d
 }
 

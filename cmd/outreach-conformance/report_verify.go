@@ -23,14 +23,13 @@ func newReportVerify() *cobra.Command {
 results.json and its evidence.har.gz. The same specs run, and the recording answers
 their requests, with its clock. No request leaves this machine.
 
-It prints a line for each thing that it checked. It exits 0 if the evidence fits and
-leads to the same outcomes, 1 if it contradicts the results, 2 if there is no recording to read, and 3
-if it cannot tell: the specs send other requests than the recording has. That is so if
-another version has recorded the run, if the run was interrupted, and if it had a
-budget of requests.
+It prints a line for each thing that it checked. It exits 0 if the evidence leads to the
+same verdict and outcomes, 1 if it contradicts the results, 2 if there is no recording
+to read, and 3 if it cannot tell: the specs send other requests than the recording has.
+Another version, an interrupted run or a budget of requests can be the reason.
 
 A recording shows that the results follow from the evidence. It does not show that the
-exchanges took place: who can change the results can also make up the evidence.`,
+exchanges took place: a person who can change the results can also invent the evidence.`,
 		Example: `  outreach-conformance run --target http://127.0.0.1:8025 --evidence
   outreach-conformance report verify conformance-results`,
 		Args: cobra.ExactArgs(1),
@@ -81,6 +80,9 @@ func verify(ctx context.Context, dir string, stdout io.Writer) error {
 	same, unknown, differences := compareOutcomes(claimed, found)
 	say(len(differences) == 0, "outcomes: %s of %s follow from the evidence", printable.Number(same), printable.Counted(len(claimed.Checks), "check"))
 	sayFirst(stdout, differences)
+	if fits && len(claimed.Regressions) == 0 { // these compare with another run
+		say(claimed.Verdict == found.Verdict, "verdict: %s, by the evidence %s", claimed.Verdict, found.Verdict)
+	}
 	if len(unknown) > 0 {
 		show("?", "%s cannot be judged again: their specs send requests that the recording lacks", printable.Counted(len(unknown), "check"))
 		sayFirst(stdout, unknown)

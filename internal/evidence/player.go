@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -12,11 +13,41 @@ import (
 	"sync"
 	"time"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/har"
 )
+
+// packed is a compressed body: those of a run take more memory than the run itself.
+type packed []byte
+
+// packer packs equal bodies once, by their digests.
+type packer map[[sha256.Size]byte]packed
+
+func (p packer) pack(body []byte) packed {
+	if len(body) == 0 {
+		return nil
+	}
+	digest := sha256.Sum256(body)
+	if p[digest] == nil {
+		var out bytes.Buffer
+		w, _ := flate.NewWriter(&out, flate.BestSpeed) // the level is valid
+		_, _ = w.Write(body)                           // a buffer takes all
+		_ = w.Close()
+		p[digest] = bytes.Clone(out.Bytes())
+	}
+	return p[digest]
+}
+
+func (p packed) unpack() []byte {
+	if p == nil {
+		return nil
+	}
+	body, _ := io.ReadAll(flate.NewReader(bytes.NewReader(p))) // pack wrote it
+	return body
+}
 
 // signature tells the requests of a source apart. The program's own version is no part of it.
 func signature(source string, r har.Request) string {
@@ -37,7 +68,8 @@ func signature(source string, r har.Request) string {
 type sending struct {
 	source, about  string
 	place          int
-	exchanges      []client.Exchange
+	exchanges      []client.Exchange // without their bodies
+	bodies         []packed
 	ended          time.Time
 	given, skipped bool
 }
@@ -69,6 +101,7 @@ func Open(from io.Reader) (*Player, error) {
 	p := &Player{queues: map[string][]*sending{}, turn: make(chan struct{}), arrived: map[string]int{}, clocks: map[string]*clock{},
 		decided: map[string]map[string][]int{}, moved: time.Now()}
 	open := map[string]*sending{} // whose end has not come yet
+	packs := packer{}
 	err = har.Read(zip, func(e har.Entry) error {
 		ex, err := exchangeOf(e)
 		if err != nil {
@@ -81,6 +114,8 @@ func Open(from io.Reader) (*Player, error) {
 			s = &sending{source: e.Source, place: e.Place, about: e.Source + ": " + e.Request.Method + " " + e.Request.URL}
 			open[at] = s
 		}
+		s.bodies = append(s.bodies, packs.pack(ex.Body))
+		ex.Body = nil
 		s.exchanges = append(s.exchanges, ex)
 		s.ended = ex.Sent.Add(ex.Took)
 		if e.Note != nil && e.Note.WaitedOut {
@@ -172,7 +207,11 @@ func (p *Player) Answer(ctx context.Context, req client.Request, wire *http.Requ
 		defer p.mu.Unlock()
 		p.next()
 	}()
-	return s.exchanges
+	all := slices.Clone(s.exchanges)
+	for i := range all {
+		all[i].Body = s.bodies[i].unpack()
+	}
+	return all
 }
 
 // find takes the sending with the signature and the place, or else the first one with the

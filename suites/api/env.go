@@ -96,7 +96,7 @@ func Once[T any](e *Env, find func() T, key ...string) T {
 func Fact[T any](api *API, operation, about string, find func(*API) T) T {
 	s := Spec{Operation: operation, Title: about}
 	return Once(api.Env, func() T {
-		finder := newAPI(client.From(api.Ctx, s.Name()), api.Env, s, hash(s.Name()))
+		finder := newAPI(client.From(api.Ctx, strings.TrimSpace(s.Name())), api.Env, s, hash(s.Name()))
 		defer func() {
 			finder.restore()
 			finder.kept.release()
@@ -113,18 +113,6 @@ func FirstTime(api *API, what, about string) bool {
 		first = 0
 	}
 	return client.Decide(api.Ctx, what+" "+redact.Process.Text(about), first) == 1
-}
-
-// Remember returns what the function has found once. It is called until it finds something.
-func Remember[T any](e *Env, find func() (T, bool), key ...string) (found T, ok bool) {
-	known := Once(e, func() *atomic.Pointer[T] { return &atomic.Pointer[T]{} }, key...)
-	if value := known.Load(); value != nil {
-		return *value, true
-	}
-	if found, ok = find(); ok {
-		known.Store(&found)
-	}
-	return found, ok
 }
 
 // Defaults of Env.
