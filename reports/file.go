@@ -5,15 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"github.com/xeipuuv/gojsonschema"
-
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/schemas/files"
 )
 
 // File is a kind of results file: the JSON form of T. Its JSON Schema (draft-07) alone says
@@ -29,7 +27,7 @@ type File[T any] struct {
 	Prepare func(T) T
 
 	once     sync.Once
-	compiled *gojsonschema.Schema
+	compiled *files.Schema
 }
 
 // kinds are the results files of the harness, each with a field that only it has. A part of
@@ -141,49 +139,23 @@ func (f *File[T]) recognise(body []byte) error {
 const maxFindings = 10
 
 // findings returns what breaks the schema, or nil.
-func (f *File[T]) findings(body []byte) (err error) {
+func (f *File[T]) findings(body []byte) error {
 	f.once.Do(func() {
-		compiled, err := gojsonschema.NewSchema(gojsonschema.NewBytesLoader(f.Schema))
+		compiled, err := files.Compile(f.Schema)
 		if err != nil {
 			panic(fmt.Sprintf("the schema of the %s: %v", f.Kind, err)) // tests compile it
 		}
 		f.compiled = compiled
 	})
-	defer func() {
-		if p := recover(); p != nil { // gojsonschema panics on some numbers
-			err = fmt.Errorf("the schema cannot be checked: %v", p)
-		}
-	}()
-	result, err := f.compiled.Validate(gojsonschema.NewBytesLoader(body))
-	if err != nil {
+	found, err := f.compiled.Findings(body)
+	if err != nil || len(found) == 0 {
 		return err
 	}
-	var found []string
-	for _, e := range result.Errors() {
-		if strings.HasPrefix(e.Type(), "condition_") || e.Type() == "number_all_of" {
-			continue // what breaks the branch is a finding too
-		}
-		pointer := strings.TrimPrefix(e.Context().String("/"), "(root)")
-		found = append(found, Printable(short(pointer)+": "+short(e.Description())))
-	}
-	if len(found) == 0 && !result.Valid() {
-		found = []string{"breaks a condition"}
-	}
-	slices.Sort(found)
 	if left := len(found) - maxFindings; left > 0 {
 		found = append(found[:maxFindings], fmt.Sprintf("and %d more", left))
 	}
-	if len(found) > 0 {
-		return errors.New(strings.Join(found, "\n"))
+	for i, line := range found {
+		found[i] = Printable(line)
 	}
-	return nil
-}
-
-// short returns a text that fits an error.
-func short(text string) string {
-	const longest = 200
-	if len(text) > longest {
-		return text[:longest] + "…"
-	}
-	return text
+	return errors.New(strings.Join(found, "\n"))
 }

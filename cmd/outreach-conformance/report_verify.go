@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -108,9 +109,8 @@ func sayRun(say func(fits bool, format string, args ...any), claimed, found repo
 		{"run", claimed.Run.ID, found.Run.ID},
 		{"date", claimed.Run.Started.String(), found.Run.Started.String()},
 		{"seed", fmt.Sprint(claimed.Run.Seed), fmt.Sprint(found.Run.Seed)},
-		{"selection", claimed.Run.Profile + " " + claimed.Run.Selection, found.Run.Profile + " " + found.Run.Selection},
+		{"selection", selectionOf(claimed), selectionOf(found)},
 		{"target", targetOf(claimed), targetOf(found)},
-		{"left out", fmt.Sprint(claimed.Run.Operations, claimed.Run.Omits), fmt.Sprint(found.Run.Operations, found.Run.Omits)},
 	} {
 		if fact.claimed == fact.recorded {
 			say(true, "%s: %s", fact.what, printable.Text(fact.claimed))
@@ -118,6 +118,17 @@ func sayRun(say func(fits bool, format string, args ...any), claimed, found repo
 			say(false, "%s: the results say %s, the recording says %s", fact.what, printable.Text(fact.claimed), printable.Text(fact.recorded))
 		}
 	}
+}
+
+func selectionOf(r reports.Results) string {
+	text := strings.TrimSpace("profile " + r.Run.Profile + " " + r.Run.Selection)
+	if len(r.Run.Operations) > 0 {
+		text += ", operations " + strings.Join(r.Run.Operations, " ")
+	}
+	if len(r.Run.Omits) > 0 {
+		text += ", without the fields " + strings.Join(r.Run.Omits, " ")
+	}
+	return text
 }
 
 func targetOf(r reports.Results) string {

@@ -11,14 +11,14 @@ import (
 // A source is who sends requests: a spec, or something that several specs share. Its name is in
 // the context of its requests.
 type source struct {
-	name   string
-	places *atomic.Int64 // requests so far
-	life   Life
-	lives  func(name string) Life
+	name       string
+	places     *atomic.Int64 // requests so far
+	scheduler  Scheduler
+	schedulers func(name string) Scheduler
 }
 
-// Life is how a source sees time, and what it decides. A recording replaces it.
-type Life interface {
+// Scheduler is how a source sees time, and what it decides. A recording replaces it.
+type Scheduler interface {
 	Now() time.Time
 	Sleep(ctx context.Context, d time.Duration) error
 	// Decide returns the choice, or that of the recorded run. It is for choices that depend on
@@ -38,22 +38,22 @@ type sourceKey struct{}
 func From(ctx context.Context, name string) context.Context {
 	s := sourceOf(ctx)
 	s.name, s.places = name, &atomic.Int64{}
-	if s.lives != nil {
-		s.life = s.lives(name)
+	if s.schedulers != nil {
+		s.scheduler = s.schedulers(name)
 	}
 	return context.WithValue(ctx, sourceKey{}, s)
 }
 
-// WithLives returns a context that gives each source the life of its name.
-func WithLives(ctx context.Context, lives func(name string) Life) context.Context {
-	return context.WithValue(ctx, sourceKey{}, source{lives: lives, life: Machine{}})
+// WithSchedulers returns a context that gives each source the scheduler of its name.
+func WithSchedulers(ctx context.Context, schedulers func(name string) Scheduler) context.Context {
+	return context.WithValue(ctx, sourceKey{}, source{schedulers: schedulers, scheduler: RealTime{}})
 }
 
 func sourceOf(ctx context.Context) source {
 	if s, ok := ctx.Value(sourceKey{}).(source); ok {
 		return s
 	}
-	return source{life: Machine{}}
+	return source{scheduler: RealTime{}}
 }
 
 // SourceOf returns the name of the source; "" for none.
@@ -69,34 +69,34 @@ func NextPlace(ctx context.Context) int {
 }
 
 // Now returns the time as the source of the context sees it.
-func Now(ctx context.Context) time.Time { return sourceOf(ctx).life.Now() }
+func Now(ctx context.Context) time.Time { return sourceOf(ctx).scheduler.Now() }
 
 // Sleep waits for d or until the context ends. It returns the context's error,
 // also if d is 0.
-func Sleep(ctx context.Context, d time.Duration) error { return sourceOf(ctx).life.Sleep(ctx, d) }
+func Sleep(ctx context.Context, d time.Duration) error { return sourceOf(ctx).scheduler.Sleep(ctx, d) }
 
-// Decide returns the choice of the source (Life.Decide).
+// Decide returns the choice of the source (Scheduler.Decide).
 func Decide(ctx context.Context, about string, choice int) int {
-	return sourceOf(ctx).life.Decide(about, choice)
+	return sourceOf(ctx).scheduler.Decide(about, choice)
 }
 
 // Replayed reports whether a recording answers the source of the context.
-func Replayed(ctx context.Context) bool { return sourceOf(ctx).life.Replayed() }
+func Replayed(ctx context.Context) bool { return sourceOf(ctx).scheduler.Replayed() }
 
-// Machine is the life of a source by the clock of the machine.
-type Machine struct{}
+// RealTime is the scheduler of a source by the clock of the machine.
+type RealTime struct{}
 
 // Now is time.Now.
-func (Machine) Now() time.Time { return time.Now() }
+func (RealTime) Now() time.Time { return time.Now() }
 
 // Replayed returns false.
-func (Machine) Replayed() bool { return false }
+func (RealTime) Replayed() bool { return false }
 
 // Decide returns the choice.
-func (Machine) Decide(_ string, choice int) int { return choice }
+func (RealTime) Decide(_ string, choice int) int { return choice }
 
 // Sleep waits for d or until the context ends.
-func (Machine) Sleep(ctx context.Context, d time.Duration) error {
+func (RealTime) Sleep(ctx context.Context, d time.Duration) error {
 	if d > 0 {
 		timer := time.NewTimer(d)
 		defer timer.Stop()

@@ -96,13 +96,16 @@ type Player struct {
 func Open(from io.Reader) (*Player, error) {
 	zip, err := gzip.NewReader(from)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("not a compressed HTTP archive: %w (run --evidence writes one)", err)
 	}
 	p := &Player{queues: map[string][]*sending{}, turn: make(chan struct{}), arrived: map[string]int{}, clocks: map[string]*clock{},
 		decided: map[string]map[string][]int{}, moved: time.Now()}
 	open := map[string]*sending{} // whose end has not come yet
 	packs := packer{}
-	err = har.Read(zip, func(e har.Entry) error {
+	err = har.Read(io.LimitReader(zip, maxSize), func(e har.Entry) error {
+		if len(p.order) >= maxEntries {
+			return fmt.Errorf("the archive has more than %d entries", maxEntries)
+		}
 		ex, err := exchangeOf(e)
 		if err != nil {
 			return err
@@ -161,6 +164,12 @@ func exchangeOf(e har.Entry) (client.Exchange, error) {
 	}
 	return ex, err
 }
+
+// Bounds of a recording, which anybody may have written.
+const (
+	maxSize    = 1 << 30 // bytes, uncompressed
+	maxEntries = 200_000
+)
 
 const (
 	// patience is how long responses wait for a request that the recording has and nobody sends.
@@ -255,8 +264,8 @@ func (p *Player) Left() (left []string) {
 	return left
 }
 
-// Life returns the life of the source. It is for client.WithLives.
-func (p *Player) Life(source string) client.Life {
+// Scheduler returns the scheduler of the source. It is for client.WithSchedulers.
+func (p *Player) Scheduler(source string) client.Scheduler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.clock(source)

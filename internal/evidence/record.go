@@ -43,12 +43,12 @@ type Recorder struct {
 	keys    map[string]string // shape of the token, by name of the key
 }
 
-// Life is for client.WithLives: a source lives by the clock of the machine, and its decisions
+// Scheduler is for client.WithSchedulers: a source lives by the clock of the machine, and its decisions
 // are recorded.
-func (r *Recorder) Life(source string) client.Life { return &recorded{by: r, source: source} }
+func (r *Recorder) Scheduler(source string) client.Scheduler { return &recorded{by: r, source: source} }
 
 type recorded struct {
-	client.Machine
+	client.RealTime
 	by     *Recorder
 	source string
 }

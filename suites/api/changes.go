@@ -131,7 +131,7 @@ func Alone(api *API, work func()) {
 // alone. The caller calls the function afterwards.
 func (e *Env) beside(ctx context.Context) (over func()) {
 	for !e.changing.TryRLock() {
-		if (client.Machine{}).Sleep(ctx, time.Millisecond) != nil { // a wait for this process, not for the target
+		if (client.RealTime{}).Sleep(ctx, time.Millisecond) != nil { // a wait for this process, not for the target
 			return func() {}
 		}
 	}

@@ -90,9 +90,9 @@ func Once[T any](e *Env, find func() T, key ...string) T {
 	return found.(func() T)()
 }
 
-// Fact returns what the function found out when the run asked for it first. The key says what
-// it is about. It belongs to no spec: its requests, and what the rules see in the responses,
-// count beside the specs.
+// Fact returns what the function found out when the run asked for it first. The operation and
+// about name the fact. It belongs to no spec: its requests, and what the rules see in the
+// responses, count beside the specs.
 func Fact[T any](api *API, operation, about string, find func(*API) T) T {
 	s := Spec{Operation: operation, Title: about}
 	return Once(api.Env, func() T {

@@ -195,6 +195,7 @@ func (api *API) judged(k Call, ex client.Exchange) Response {
 	r := Response{Exchange: ex, Call: k, found: found, broken: api.broken(k, found), Items: found.Rows}
 	r.Read(found.Body)
 	r.found.Body, r.found.Rows = nil, nil
+	r.Exchange.Wire = nil
 	r.Exchange.Header, r.Exchange.Body = keptHeader(ex.Header), ex.Body[:min(len(ex.Body), reports.MaxBody)]
 	if len(ex.Body) > reports.MaxBody {
 		r.Exchange.Body = slices.Clone(r.Exchange.Body)

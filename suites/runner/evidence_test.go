@@ -46,7 +46,7 @@ func judgeAgain(t *testing.T, s Selection, whole bool) {
 	if whole {
 		return
 	}
-	changed, fit, err := JudgeAgain(t.Context(), rewritten(t, file.Bytes(), `"status":401`, `"status":403`), "test")
+	changed, _, err := JudgeAgain(t.Context(), rewritten(t, file.Bytes(), `"status":401`, `"status":403`), "test")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(outcomesOf(changed)).To(HaveKeyWithValue(spec.AuthKeyUnknown.On(spec.ListLeadLabels), reports.Fail))
 }

@@ -173,9 +173,9 @@ func execute(ctx context.Context, config Config, work func(*run) error) (results
 	switch {
 	case config.replay != nil:
 		id.ID, started = config.replay.ID, config.replay.Started
-		ctx = client.WithLives(ctx, config.replay.player.Life)
+		ctx = client.WithSchedulers(ctx, config.replay.player.Scheduler)
 	case config.Evidence != nil:
-		ctx = client.WithLives(ctx, config.Evidence.Life)
+		ctx = client.WithSchedulers(ctx, config.Evidence.Scheduler)
 	}
 	r := &run{config: config}
 	if r.Description, err = describe(config, id.ID, started); err != nil {

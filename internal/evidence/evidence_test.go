@@ -1,0 +1,85 @@
+package evidence_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/evidence"
+)
+
+// A recorded client's requests are answered from the recording: the same responses, in the same
+// words, at the same time, and the 429 that was waited out.
+func TestRequestsAreAnsweredFromARecording(t *testing.T) {
+	g := NewWithT(t)
+	statuses := []int{429, 200, 200}
+	served := 0
+	network := transport(func(r *http.Request) (*http.Response, error) {
+		status := statuses[served]
+		served++
+		return &http.Response{StatusCode: status, Proto: "HTTP/1.1", Header: http.Header{"Retry-After": {"0"}}, Body: io.NopCloser(strings.NewReader("body " + r.URL.Path)), Request: r}, nil
+	})
+	var file bytes.Buffer
+	recorder := evidence.NewRecorder(&file, "program", "1", func(string) string { return "a" })
+	live, err := client.New(client.Options{BaseURL: "http://target.test", Transport: network, Observe: recorder.Observe})
+	g.Expect(err).NotTo(HaveOccurred())
+	ask := func(c *client.Client, ctx context.Context, path string) client.Exchange {
+		return c.Do(client.From(ctx, "a spec"), client.Request{Path: path, Operation: "an operation"})
+	}
+	ctx := client.WithSchedulers(t.Context(), recorder.Scheduler)
+	first, second := ask(live, ctx, "/one"), ask(live, ctx, "/two")
+	client.Decide(client.From(ctx, "a spec"), "a choice", 7)
+	g.Expect(recorder.Close(map[string]int{"seed": 3})).To(Succeed())
+
+	player, err := evidence.Open(&file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(player.Run.Settings)).To(Equal(`{"seed":3}`))
+	var seen []int
+	replay, err := client.New(client.Options{BaseURL: "http://target.test", Replay: player.Answer, Observe: func(e client.Exchange) { seen = append(seen, e.Status) }})
+	g.Expect(err).NotTo(HaveOccurred())
+	ctx = client.WithSchedulers(t.Context(), player.Scheduler)
+	for path, was := range map[string]client.Exchange{"/one": first, "/two": second} {
+		again := ask(replay, ctx, path)
+		g.Expect(string(again.Body)).To(Equal(string(was.Body)))
+		g.Expect(again.Sent).To(BeTemporally("==", was.Sent))
+		g.Expect(again.Took).To(Equal(was.Took))
+	}
+	g.Expect(seen).To(ConsistOf(429, 200, 200))
+	g.Expect(player.Left()).To(BeEmpty())
+	source := client.From(ctx, "a spec")
+	g.Expect(client.Decide(source, "a choice", 1)).To(Equal(7))
+	g.Expect(client.Now(source)).To(BeTemporally("==", second.Sent.Add(second.Took)))
+	g.Expect(client.Sleep(source, time.Hour)).To(Succeed(), "a replay does not wait")
+
+	unknown := ask(replay, ctx, "/three")
+	g.Expect(unknown.Err).To(MatchError(ContainSubstring("the recording does not have the request")))
+	g.Expect(player.Missing).To(HaveLen(1))
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Whatever the file holds, reading it ends, and a file that is no recording is refused.
+func FuzzOpen(f *testing.F) {
+	f.Add(`{"log":{"entries":[{"_spec":"a","request":{"method":"GET","url":"/"},"response":{"status":200,"content":{"text":"x"}}}],"_run":{},"_decisions":{}}}`)
+	f.Add(`{"log":{"entries":[{"_exchange":{"waited_out":true}}],"_decisions":7}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var packed bytes.Buffer
+		zip := gzip.NewWriter(&packed)
+		_, _ = io.WriteString(zip, text)
+		_ = zip.Close()
+		_, _ = evidence.Open(&packed)
+		if _, err := evidence.Open(strings.NewReader(text)); err == nil {
+			t.Error("what is not compressed was read")
+		}
+	})
+}

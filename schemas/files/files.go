@@ -1,0 +1,56 @@
+// Package files checks the harness's own files against their JSON Schemas (draft-07).
+//
+// It imports no other package of this module.
+package files
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/xeipuuv/gojsonschema"
+)
+
+// Schema is a compiled JSON Schema. It is safe for concurrent use.
+type Schema struct{ compiled *gojsonschema.Schema }
+
+// Compile returns the schema. Its error is a mistake in the text.
+func Compile(text []byte) (*Schema, error) {
+	compiled, err := gojsonschema.NewSchema(gojsonschema.NewBytesLoader(text))
+	return &Schema{compiled}, err
+}
+
+// Findings returns what of the document breaks the schema, sorted: the JSON pointer and what is
+// wrong there. Its error means that the document could not be checked.
+func (s *Schema) Findings(document []byte) (found []string, err error) {
+	defer func() {
+		if p := recover(); p != nil { // gojsonschema panics on some numbers
+			err = fmt.Errorf("the schema cannot be checked: %v", p)
+		}
+	}()
+	result, err := s.compiled.Validate(gojsonschema.NewBytesLoader(document))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range result.Errors() {
+		if strings.HasPrefix(e.Type(), "condition_") || e.Type() == "number_all_of" {
+			continue // what breaks the branch is a finding too
+		}
+		pointer := strings.TrimPrefix(e.Context().String("/"), "(root)")
+		found = append(found, short(pointer)+": "+short(e.Description()))
+	}
+	if len(found) == 0 && !result.Valid() {
+		found = []string{"breaks a condition"}
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+// short returns a text that fits an error.
+func short(text string) string {
+	const longest = 200
+	if len(text) > longest {
+		return text[:longest] + "…"
+	}
+	return text
+}
