@@ -16,10 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/envvar"
-	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/diff"
@@ -75,10 +73,9 @@ const (
 
 // The files of a run in the output directory.
 const (
-	resultsFile  = "results.json"
-	junitFile    = "junit.xml"
-	reportFile   = "report.html"
-	evidenceFile = "evidence.har.gz"
+	resultsFile = "results.json"
+	junitFile   = "junit.xml"
+	reportFile  = "report.html"
 )
 
 func newRun() *cobra.Command {
@@ -232,20 +229,6 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return f.unjudged(runner.NotJudged(config, began, why), stdout, exitError{unjudgedCode(err), err})
 	}
 	return report(results)
-}
-
-// recorded runs with a recording of the exchanges, if the user wants one.
-func (f runFlags) recorded(config runner.Config, run func(runner.Config) (reports.Results, error)) (results reports.Results, err error) {
-	if !f.evidence {
-		return run(config)
-	}
-	file, err := os.Create(filepath.Join(f.output, evidenceFile))
-	if err != nil {
-		return results, err
-	}
-	config.Evidence = evidence.NewRecorder(file, reports.ToolName, config.Version, profile.Shape)
-	results, err = run(config)
-	return results, errors.Join(err, file.Close())
 }
 
 // notStarted writes the results of a run whose target could not be used. It returns

@@ -19,7 +19,7 @@ var exits = map[string]string{
 	"cmd/outreach-conformance/start.go":    "the containers' log gets a redacting writer",
 	"cmd/outreach-conformance/github.go":   "the job summary gets a redacting writer",
 	"cmd/outreach-conformance/load_raw.go": "the raw results get a redacting writer",
-	"cmd/outreach-conformance/run.go":      "the recorder redacts each entry",
+	"cmd/outreach-conformance/evidence.go": "the recorder redacts each entry",
 	"fixtures/profile/parse.go":            "the schema of profiles is a constant",
 	"internal/atomicfile/atomicfile.go":    "Replace redacts the file before it renames it",
 	"internal/inputfile/inputfile.go":      "its callers are in this list",

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -81,38 +80,6 @@ type Env struct {
 
 	IDs    map[string]lookup.ID // what the profile names
 	finder *lookup.Finder
-}
-
-// Once returns what the function found out when the run asked for it first. The key says what
-// it is about.
-func Once[T any](e *Env, find func() T, key ...string) T {
-	found, _ := e.known.LoadOrStore(strings.Join(key, " "), sync.OnceValue(find))
-	return found.(func() T)()
-}
-
-// Fact returns what the function found out when the run asked for it first. The operation and
-// about name the fact. It belongs to no spec: its requests, and what the rules see in the
-// responses, count beside the specs.
-func Fact[T any](api *API, operation, about string, find func(*API) T) T {
-	s := Spec{Operation: operation, Title: about}
-	return Once(api.Env, func() T {
-		finder := newAPI(client.From(api.Ctx, strings.TrimSpace(s.Name())), api.Env, s, hash(s.Name()))
-		defer func() {
-			finder.restore()
-			finder.kept.release()
-			api.addOutside(finder)
-		}()
-		return find(finder)
-	}, "fact", s.Name())
-}
-
-// FirstTime reports whether the run asks for the first time.
-func FirstTime(api *API, what, about string) bool {
-	first := 1
-	if _, again := api.known.LoadOrStore(what+" "+about, true); again {
-		first = 0
-	}
-	return client.Decide(api.Ctx, what+" "+redact.Process.Text(about), first) == 1
 }
 
 // Defaults of Env.

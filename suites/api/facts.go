@@ -1,0 +1,86 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/redact"
+)
+
+// What the run finds out once for several specs belongs to none of them.
+
+// Once returns what the function found out when the run asked for it first. The key says what
+// it is about.
+func Once[T any](e *Env, find func() T, key ...string) T {
+	found, _ := e.known.LoadOrStore(strings.Join(key, " "), sync.OnceValue(find))
+	return found.(func() T)()
+}
+
+// Fact returns what the function found out when the run asked for it first. The operation and
+// about name the fact. It belongs to no spec: its requests, and what the rules see in the
+// responses, count beside the specs.
+func Fact[T any](api *API, operation, about string, find func(*API) T) T {
+	s := Spec{Operation: operation, Title: about}
+	return Once(api.Env, func() T {
+		finder := newAPI(client.From(api.Ctx, strings.TrimSpace(s.Name())), api.Env, s, hash(s.Name()))
+		defer func() {
+			finder.restore()
+			finder.kept.release()
+			api.addOutside(finder)
+		}()
+		return find(finder)
+	}, "fact", s.Name())
+}
+
+// FirstTime reports whether the run asks for the first time.
+func FirstTime(api *API, what, about string) bool {
+	first := 1
+	if _, again := api.known.LoadOrStore(what+" "+about, true); again {
+		first = 0
+	}
+	return client.Decide(api.Ctx, what+" "+redact.Process.Text(about), first) == 1
+}
+
+// sharedRead is a list that was read whole for several specs. It belongs to none of them.
+type sharedRead struct {
+	mu      sync.Mutex
+	times   int                 // that it was read
+	changes int64               // to the list, before it was read last
+	walks   map[int]func() Walk // by their number
+}
+
+// Shared returns the list as the run read it last, whole. The run reads it again after a change
+// of its own. Others may have changed the list meanwhile, so a spec that finds a difference must
+// compare with reads of its own. The spec ends if the list cannot be read whole.
+func Shared(api *API, list Call) Walk {
+	about := fmt.Sprintf("%s is read for several specs with the key %s", list.Operation.ID, list.Key.Name)
+	read := Once(api.Env, func() *sharedRead { return &sharedRead{walks: map[int]func() Walk{}} }, about)
+	read.mu.Lock()
+	number := read.times
+	if changes := api.changesTo(list.Operation.Resource).Load(); number == 0 || read.changes != changes {
+		number, read.changes = number+1, changes
+	}
+	number = client.Decide(api.Ctx, about, number)
+	read.times = max(read.times, number)
+	walk := read.walks[number]
+	if walk == nil {
+		walk = sync.OnceValue(func() Walk {
+			reader := newAPI(client.From(api.Ctx, fmt.Sprintf("%s, read %d", about, number)), api.Env,
+				Spec{Operation: list.Operation.ID, Title: "is read for several specs", Pairs: api.Spec.Pairs}, 0)
+			defer func() { api.addOutside(reader) }()
+			reader.kept = api.shared // specs may use the rows until the run ends
+			return reader.Read(list)
+		})
+		read.walks[number] = walk
+	}
+	read.mu.Unlock()
+	return walk()
+}
+
+// changesTo counts the changes of the run to resources of the kind.
+func (e *Env) changesTo(resource string) *atomic.Int64 {
+	return Once(e, func() *atomic.Int64 { return &atomic.Int64{} }, "changes", resource)
+}
