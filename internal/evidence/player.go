@@ -24,21 +24,29 @@ import (
 type packed []byte
 
 // packer packs equal bodies once, by their digests.
-type packer map[[sha256.Size]byte]packed
+type packer struct {
+	packs map[[sha256.Size]byte]packed
+	with  *flate.Writer
+}
+
+func newPacker() packer {
+	with, _ := flate.NewWriter(nil, flate.BestSpeed) // the level is valid
+	return packer{map[[sha256.Size]byte]packed{}, with}
+}
 
 func (p packer) pack(body []byte) packed {
 	if len(body) == 0 {
 		return nil
 	}
 	digest := sha256.Sum256(body)
-	if p[digest] == nil {
+	if p.packs[digest] == nil {
 		var out bytes.Buffer
-		w, _ := flate.NewWriter(&out, flate.BestSpeed) // the level is valid
-		_, _ = w.Write(body)                           // a buffer takes all
-		_ = w.Close()
-		p[digest] = bytes.Clone(out.Bytes())
+		p.with.Reset(&out)
+		_, _ = p.with.Write(body) // a buffer takes all
+		_ = p.with.Close()
+		p.packs[digest] = bytes.Clone(out.Bytes())
 	}
-	return p[digest]
+	return p.packs[digest]
 }
 
 func (p packed) unpack() []byte {
@@ -66,27 +74,29 @@ func signature(source string, r har.Request) string {
 
 // sending is one request of a client: the 429 that it waited out, and the end.
 type sending struct {
-	source, about  string
-	place          int
-	exchanges      []client.Exchange // without their bodies
-	bodies         []packed
-	ended          time.Time
-	given, skipped bool
+	source, about string
+	place         int
+	exchanges     []client.Exchange // without their bodies
+	bodies        []packed
+	sent, ended   time.Time
+	arrived       bool          // a client has sent it again
+	ready         chan struct{} // closed when its response may come
 }
 
-// Player answers requests from a recording, in the order in which the responses came. It is
-// safe for concurrent use.
+// Player answers requests from a recording. A response comes after all that came before it in the
+// recorded run, and after all requests that had been sent by then. It is safe for concurrent use.
 type Player struct {
-	mu      sync.Mutex
-	order   []*sending            // by their end
-	queues  map[string][]*sending // by signature, by place
-	head    int                   // the first of order that is neither given nor skipped
-	turn    chan struct{}         // closed when the head moves
-	moved   time.Time             // when the head moved last
-	arrived map[string]int        // requests that came, by source
-	begin   time.Time
-	clocks  map[string]*clock
-	decided map[string]map[string][]int // by source and what is decided
+	mu       sync.Mutex
+	bySent   []*sending
+	byEnd    []*sending
+	frontier int                   // the first of bySent that is awaited
+	head     int                   // the first of byEnd whose response has not come
+	late     map[string]bool       // sources that others no longer wait for until they send again
+	moved    time.Time             // when a request or a response came last
+	queues   map[string][]*sending // by signature, by place
+	begin    time.Time
+	clocks   map[string]*clock
+	decided  map[string]map[string][]int // by source and what is decided
 
 	Run     Run
 	Missing []string // requests that the recording does not have
@@ -98,13 +108,14 @@ func Open(from io.Reader) (*Player, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a compressed HTTP archive: %w (run --evidence writes one)", err)
 	}
-	p := &Player{queues: map[string][]*sending{}, turn: make(chan struct{}), arrived: map[string]int{}, clocks: map[string]*clock{},
-		decided: map[string]map[string][]int{}, moved: time.Now()}
-	open := map[string]*sending{} // whose end has not come yet
-	packs := packer{}
+	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, decided: map[string]map[string][]int{}, moved: time.Now()}
+	open, packs, entries := map[string]*sending{}, newPacker(), 0 // open are those whose end has not come yet
 	err = har.Read(io.LimitReader(zip, maxSize), func(e har.Entry) error {
-		if len(p.order) >= maxEntries {
+		if entries++; entries > maxEntries {
 			return fmt.Errorf("the archive has more than %d entries", maxEntries)
+		}
+		if e.Source == client.Renewal {
+			return nil // a replay waits for nothing, and so renews nothing
 		}
 		ex, err := exchangeOf(e)
 		if err != nil {
@@ -114,7 +125,7 @@ func Open(from io.Reader) (*Player, error) {
 		at := fmt.Sprint(sig, e.Place)
 		s := open[at]
 		if s == nil {
-			s = &sending{source: e.Source, place: e.Place, about: e.Source + ": " + e.Request.Method + " " + e.Request.URL}
+			s = &sending{source: e.Source, place: e.Place, about: about(e.Source, e.Request), sent: ex.Sent, ready: make(chan struct{})}
 			open[at] = s
 		}
 		s.bodies = append(s.bodies, packs.pack(ex.Body))
@@ -125,10 +136,10 @@ func Open(from io.Reader) (*Player, error) {
 			return nil
 		}
 		delete(open, at)
-		p.order = append(p.order, s)
+		p.byEnd = append(p.byEnd, s)
 		p.queues[sig] = append(p.queues[sig], s)
-		if first := s.exchanges[0].Sent; !first.IsZero() && (p.begin.IsZero() || first.Before(p.begin)) {
-			p.begin = first
+		if !s.sent.IsZero() && (p.begin.IsZero() || s.sent.Before(p.begin)) {
+			p.begin = s.sent
 		}
 		return nil
 	}, func(member string, value json.RawMessage) error {
@@ -140,7 +151,9 @@ func Open(from io.Reader) (*Player, error) {
 		}
 		return nil
 	})
-	slices.SortStableFunc(p.order, func(a, b *sending) int { return a.ended.Compare(b.ended) })
+	p.bySent = slices.Clone(p.byEnd)
+	slices.SortStableFunc(p.bySent, func(a, b *sending) int { return a.sent.Compare(b.sent) })
+	slices.SortStableFunc(p.byEnd, func(a, b *sending) int { return a.ended.Compare(b.ended) })
 	for _, q := range p.queues {
 		slices.SortStableFunc(q, func(a, b *sending) int { return a.place - b.place })
 	}
@@ -171,56 +184,75 @@ const (
 	maxEntries = 200_000
 )
 
-const (
-	// patience is how long responses wait for a request that the recording has and nobody sends.
-	patience = 100 * time.Millisecond
-	// grace is how long a source has to send its next request before another one gets its response.
-	grace = 200 * time.Microsecond
-)
+// patience is how long responses wait for a request that the recording has and nobody sends, while
+// nothing else goes on.
+const patience = 200 * time.Millisecond
 
 // Answer returns the exchanges that the recording has for the request. It is for
 // client.Options.Replay.
 func (p *Player) Answer(ctx context.Context, req client.Request, wire *http.Request) []client.Exchange {
 	source := client.SourceOf(ctx)
-	sent := requestOf(wire, req.Body)
+	sent := requestOf(wire, req)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.arrived[source]++
 	s := p.find(signature(source, sent), req.Place)
 	if s == nil {
-		about := source + ": " + sent.Method + " " + sent.URL
-		p.Missing = append(p.Missing, about)
-		return []client.Exchange{{Err: client.Recalled("request", "the recording does not have the request "+about), Sent: p.begin}}
+		p.Missing = append(p.Missing, about(source, sent))
+		return []client.Exchange{{Err: client.Recalled("request", "the recording does not have the request "+about(source, sent)), Sent: p.begin}}
 	}
-	for p.order[p.head] != s && !s.skipped {
-		turn := p.turn
-		p.mu.Unlock()
-		select {
-		case <-turn:
-		case <-time.After(patience):
-		}
-		p.mu.Lock()
-		if time.Since(p.moved) > patience {
-			p.order[p.head].skipped = true
-			p.next()
-		}
-	}
-	s.given = true
+	s.arrived, p.late[source] = true, false
+	p.goOn()
+	p.await(s)
 	p.clock(source).reach(s.ended)
-	before := p.arrived[source]
-	go func() {
-		for until := time.Now().Add(grace); time.Now().Before(until) && !p.wentOn(source, before); {
-			time.Sleep(20 * time.Microsecond)
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.next()
-	}()
 	all := slices.Clone(s.exchanges)
 	for i := range all {
 		all[i].Body = s.bodies[i].unpack()
 	}
 	return all
+}
+
+func about(source string, r har.Request) string {
+	return strings.TrimSpace(source + ": " + r.Method + " " + r.URL)
+}
+
+// await waits for the turn of the response. The caller holds the mutex.
+func (p *Player) await(s *sending) {
+	for {
+		p.mu.Unlock()
+		over := false
+		select {
+		case <-s.ready:
+			over = true
+		case <-time.After(patience):
+		}
+		p.mu.Lock()
+		if over {
+			return
+		}
+		if time.Since(p.moved) >= patience {
+			for _, missed := range p.bySent[p.frontier:] {
+				if !missed.arrived && missed.sent.Before(p.byEnd[p.head].ended) {
+					p.late[missed.source] = true
+				}
+			}
+			p.goOn()
+		}
+	}
+}
+
+// goOn lets all responses come that need not wait. The caller holds the mutex.
+func (p *Player) goOn() {
+	p.moved = time.Now()
+	for ; p.head < len(p.byEnd); p.head++ {
+		for p.frontier < len(p.bySent) && (p.bySent[p.frontier].arrived || p.late[p.bySent[p.frontier].source]) {
+			p.frontier++
+		}
+		first := p.byEnd[p.head]
+		if p.frontier < len(p.bySent) && p.bySent[p.frontier].sent.Before(first.ended) || !first.arrived && !p.late[first.source] {
+			return
+		}
+		close(first.ready)
+	}
 }
 
 // find takes the sending with the signature and the place, or else the first one with the
@@ -236,29 +268,13 @@ func (p *Player) find(sig string, place int) *sending {
 	return s
 }
 
-func (p *Player) wentOn(source string, before int) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.arrived[source] > before
-}
-
-// next moves the head. The caller holds the mutex.
-func (p *Player) next() {
-	for p.head < len(p.order)-1 && (p.order[p.head].given || p.order[p.head].skipped) {
-		p.head++
-	}
-	p.moved = time.Now()
-	close(p.turn)
-	p.turn = make(chan struct{})
-}
-
 // Left returns the requests of the recording that nobody has sent.
 func (p *Player) Left() (left []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, s := range p.order {
-		if !s.given && s.source != client.Renewal {
-			left = append(left, strings.TrimSpace(s.about))
+	for _, s := range p.byEnd {
+		if !s.arrived {
+			left = append(left, s.about)
 		}
 	}
 	return left

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -106,7 +107,7 @@ func (r *Recorder) Close(settings any) (failed error) {
 func entryOf(e client.Exchange) har.Entry {
 	entry := har.Entry{Started: e.Sent.UTC(), Time: har.Millis(e.Took), Timings: har.Timings{Wait: har.Millis(e.Took)},
 		Source: e.Source, Place: e.Request.Place, Key: e.Request.Key.Name,
-		Request: requestOf(e.Wire, e.Request.Body), Response: responseOf(e)}
+		Request: requestOf(e.Wire, e.Request), Response: responseOf(e)}
 	note := har.Note{Kind: client.Kind(e.Err), Truncated: e.Truncated, Reused: e.Reused, AfterBody: e.AfterBody, Stale: e.StaleConnection,
 		Malformed: e.Malformed, Throttled: e.Throttled, Unsent: e.Sent.IsZero(),
 		WaitedOut: e.Status == http.StatusTooManyRequests && !e.Request.NoRetry && e.Err == nil}
@@ -119,30 +120,56 @@ func entryOf(e client.Exchange) har.Entry {
 	return entry
 }
 
-func requestOf(wire *http.Request, body []byte) har.Request {
+func requestOf(wire *http.Request, req client.Request) har.Request {
+	body := req.Body
 	r := har.Request{Cookies: []har.Pair{}, Headers: []har.Pair{}, Query: []har.Pair{}, HTTPVersion: "HTTP/1.1", HeadersSize: -1, BodySize: len(body)}
 	if wire == nil {
 		return r
 	}
-	r.Method, r.URL = wire.Method, redact.Process.Text(wire.URL.String())
-	r.Headers, r.Query = redacted(har.Pairs(wire.Header)), redacted(har.QueryOf(wire.URL))
+	r.Method, r.URL, r.Headers, r.Query = wire.Method, wire.URL.String(), har.Pairs(wire.Header), har.QueryOf(wire.URL)
 	if len(body) > 0 {
 		r.PostData = &har.PostData{MimeType: wire.Header.Get("Content-Type"), Text: redact.Process.Text(string(body))}
 	}
+	for i, h := range r.Headers {
+		if h.Value == "Bearer "+req.Key.Token { // no other secret is as frequent
+			r.Headers[i].Value = "Bearer $" + req.Key.Env()
+		}
+	}
+	redactAll(append(texts(r.Headers, r.Query), &r.URL))
 	return r
 }
 
 func responseOf(e client.Exchange) har.Response {
-	r := har.Response{Status: e.Status, StatusText: http.StatusText(e.Status), HTTPVersion: e.Proto, Cookies: []har.Pair{}, Headers: redacted(har.Pairs(e.Header)),
-		HeadersSize: -1, BodySize: -1, RedirectURL: redact.Process.Text(e.Header.Get("Location"))}
+	r := har.Response{Status: e.Status, StatusText: http.StatusText(e.Status), HTTPVersion: e.Proto, Cookies: []har.Pair{}, Headers: har.Pairs(e.Header),
+		HeadersSize: -1, BodySize: -1, RedirectURL: e.Header.Get("Location")}
+	redactAll(append(texts(r.Headers), &r.RedirectURL))
 	r.Content = har.ContentOf(redact.Process.Content(e.Body), har.MimeType(e.Header))
 	r.Content.Size = len(e.Body)
 	return r
 }
 
-func redacted(pairs []har.Pair) []har.Pair {
-	for i, p := range pairs {
-		pairs[i] = har.Pair{Name: redact.Process.Text(p.Name), Value: redact.Process.Text(p.Value)}
+// texts returns the names and values of all pairs.
+func texts(lists ...[]har.Pair) (all []*string) {
+	for _, pairs := range lists {
+		for i := range pairs {
+			all = append(all, &pairs[i].Name, &pairs[i].Value)
+		}
 	}
-	return pairs
+	return all
+}
+
+// redactAll redacts the texts: most have no secret, which one look at all of them shows.
+func redactAll(texts []*string) {
+	const between = "\n"
+	var all strings.Builder
+	for _, text := range texts {
+		all.WriteString(*text)
+		all.WriteString(between)
+	}
+	if joined := all.String(); redact.Process.Text(joined) == joined {
+		return
+	}
+	for _, text := range texts {
+		*text = redact.Process.Text(*text)
+	}
 }
