@@ -224,6 +224,9 @@ type Check struct {
 	// shows what it should have refused. They are counted here only.
 	Consequences []Consequence `json:"consequences,omitempty"`
 	Waiver       *Waiver       `json:"waiver,omitempty"` // of an expected failure
+	// Exchanges are the first that show the outcome, by the _id that they have in the recording
+	// of the run; empty without a recording.
+	Exchanges []int `json:"exchanges,omitempty"`
 	// Specs are the Ginkgo specs that judged the check: file and line of each.
 	Specs []string `json:"specs,omitempty"`
 	// Seconds is how long these specs took. A spec's time is shared equally among

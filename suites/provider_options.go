@@ -74,6 +74,7 @@ func askOptions(api *API, k Call) Response {
 	if r.Err != nil || r.Truncated {
 		Stop(api, r)
 	}
+	api.Evidence.From(r.Exchange.ID)
 	return r
 }
 

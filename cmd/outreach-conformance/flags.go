@@ -79,6 +79,7 @@ type settingFlags struct {
 	timeout     time.Duration
 	patience    time.Duration
 	wait        time.Duration
+	userAgent   string
 }
 
 // registerPace adds the flags of the client that runs and checks share. A load run
@@ -87,6 +88,11 @@ func (s *settingFlags) registerPace(flags *pflag.FlagSet) {
 	flags.Float64Var(&s.perSecond, "requests-per-second", 0, "pace, overrides the target profile; 0 is unlimited")
 	flags.IntVar(&s.concurrency, "concurrency", 0, concurrencyUsage)
 	s.registerBounds(flags)
+	s.registerUserAgent(flags)
+}
+
+func (s *settingFlags) registerUserAgent(flags *pflag.FlagSet) {
+	flags.StringVar(&s.userAgent, "user-agent", "", "User-Agent header of each request, overrides the target profile")
 }
 
 func (s *settingFlags) registerBounds(flags *pflag.FlagSet) {
@@ -127,6 +133,7 @@ func (s settingFlags) settings() (profile.Settings, error) {
 		Timeout:           changed(s.flags, "timeout", s.timeout),
 		Patience:          changed(s.flags, "patience", s.patience),
 		Wait:              changed(s.flags, "wait", s.wait),
+		UserAgent:         changed(s.flags, "user-agent", s.userAgent),
 	}
 	if s.ofLoad {
 		given.Budget, given.LoadBudget = nil, given.Budget
@@ -134,7 +141,7 @@ func (s settingFlags) settings() (profile.Settings, error) {
 	}
 	flagOf := map[string]string{
 		"writes": "writes", "budget": "max-requests", "load.budget": "max-requests", "pace.requests_per_second": "requests-per-second",
-		"pace.concurrency": "concurrency", "pace.timeout": "timeout", "pace.patience": "patience", "fail_on": "fail-on", "min_assessed": "min-assessed", "wait": "wait",
+		"pace.concurrency": "concurrency", "pace.timeout": "timeout", "pace.patience": "patience", "fail_on": "fail-on", "min_assessed": "min-assessed", "wait": "wait", "user_agent": "user-agent",
 	}
 	return given, given.Check(func(entry string) string { return "--" + flagOf[entry] + ", or " + envvar.OfFlag(flagOf[entry]) })
 }

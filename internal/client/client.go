@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -25,6 +26,8 @@ type Client struct {
 	gates   gates
 	jitter  func(time.Duration) time.Duration
 	traffic counters
+
+	exchanges atomic.Int64
 }
 
 // New returns a client for the target in opts. It does not contact the target.
@@ -71,9 +74,15 @@ func (c *Client) Do(ctx context.Context, req Request) Exchange {
 func (c *Client) DoWith(ctx context.Context, req Request, use func(Exchange)) Exchange {
 	e := c.do(ctx, req)
 	defer e.share.release(req.Operation, len(e.Body))
-	c.opts.Observe(e)
+	c.observe(&e)
 	use(e)
 	return e
+}
+
+// observe numbers the exchange and tells the observer.
+func (c *Client) observe(e *Exchange) {
+	e.ID = int(c.exchanges.Add(1))
+	c.opts.Observe(*e)
 }
 
 // do is Do without telling the observer of the last exchange.
@@ -96,7 +105,7 @@ func (c *Client) do(ctx context.Context, req Request) Exchange {
 			return e
 		}
 		c.traffic.waitedOut()
-		c.opts.Observe(e)
+		c.observe(&e)
 		e.share.release(req.Operation, len(e.Body))
 		if err := c.sleep(ctx, Throttled, req, wait); err != nil {
 			e = c.unsent(req, ErrCanceled, context.Cause(ctx))

@@ -99,6 +99,7 @@ type Exchange struct {
 	Took      time.Duration // from Sent to the last byte of the response
 	Throttled int           // 429 responses waited out before this one
 
+	ID     int           // from 1, in the order in which the client's responses came
 	Source string        // who sent the request (From)
 	Wire   *http.Request // as it was sent, without its context; nil if it could not be built
 	Proto  string        // of the response, such as HTTP/1.1

@@ -30,15 +30,16 @@ func (e Exchange) RequestHead() Head {
 	if len(r.Query) > 0 {
 		target += "?" + redact.Process.Text(encodeQuery(r.Query))
 	}
-	header := http.Header{"User-Agent": {UserAgent}}
-	if len(r.Body) > 0 {
-		header.Set("Content-Type", "application/json")
+	header := http.Header{}
+	if e.Wire != nil {
+		header = e.Wire.Header.Clone()
 	}
-	for name, values := range r.Header {
-		header[http.CanonicalHeaderKey(name)] = values
+	value, ok := r.authorization()
+	if ok = ok && header.Get("Authorization") == value; ok {
+		header.Del("Authorization") // its key is shown by name
 	}
 	lines := headers(header)
-	if value, ok := r.authorization(); ok && header.Get("Authorization") == "" {
+	if ok {
 		shown := redact.Process.Text(value)
 		if r.Key.Token != "" && value == "Bearer "+r.Key.Token {
 			shown = "Bearer $" + r.Key.Env() // whatever the key looks like

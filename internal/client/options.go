@@ -59,6 +59,8 @@ type Options struct {
 	MaxThrottle  time.Duration
 	MaxThrottled int
 
+	UserAgent string // header of each request; empty for the default
+
 	Keys []Key  // keys to redact, with their variables; keys of requests are added when sent
 	Seed uint64 // of the backoff jitter
 
@@ -119,6 +121,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Concurrency, DefaultConcurrency)
 	setDefault(&o.Timeout, DefaultTimeout)
 	setDefault(&o.MaxBody, DefaultMaxBody)
+	setDefault(&o.UserAgent, UserAgent)
 	setDefault(&o.Patience, DefaultPatience)
 	setDefault(&o.MaxThrottle, 2*o.Patience)
 	setDefault(&o.MaxThrottled, DefaultMaxThrottled)

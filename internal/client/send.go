@@ -35,7 +35,7 @@ func (c *Client) build(ctx context.Context, req Request) (*http.Request, error) 
 		return nil, err
 	}
 	r.URL = address
-	r.Header.Set("User-Agent", UserAgent)
+	r.Header.Set("User-Agent", c.opts.UserAgent)
 	if len(req.Body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -119,7 +119,7 @@ func (c *Client) replayed(ctx context.Context, req Request, wire *http.Request) 
 		}
 		if i < len(all)-1 {
 			c.traffic.waitedOut()
-			c.opts.Observe(e)
+			c.observe(&e)
 		}
 	}
 	return e

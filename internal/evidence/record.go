@@ -38,7 +38,6 @@ type Recorder struct {
 	mu      sync.Mutex
 	zip     *gzip.Writer
 	archive *har.Writer
-	ids     int
 	decided map[string]map[string][]int // by source and what is decided
 	shape   func(token string) string
 	keys    map[string]string // shape of the token, by name of the key
@@ -75,8 +74,6 @@ func (r *Recorder) Observe(e client.Exchange) {
 	entry := entryOf(e)
 	var encoded bytes.Buffer
 	r.mu.Lock()
-	r.ids++
-	entry.ID = r.ids
 	if key := e.Request.Key; key.Name != "" {
 		r.keys[key.Name] = r.shape(key.Token)
 	}
@@ -105,7 +102,7 @@ func (r *Recorder) Close(settings any) (failed error) {
 
 // entryOf returns the exchange without secrets.
 func entryOf(e client.Exchange) har.Entry {
-	entry := har.Entry{Started: e.Sent.UTC(), Time: har.Millis(e.Took), Timings: har.Timings{Wait: har.Millis(e.Took)},
+	entry := har.Entry{ID: e.ID, Started: e.Sent.UTC(), Time: har.Millis(e.Took), Timings: har.Timings{Wait: har.Millis(e.Took)},
 		Source: e.Source, Place: e.Request.Place, Key: e.Request.Key.Name,
 		Request: requestOf(e.Wire, e.Request), Response: responseOf(e)}
 	note := har.Note{Kind: client.Kind(e.Err), Truncated: e.Truncated, Reused: e.Reused, AfterBody: e.AfterBody, Stale: e.StaleConnection,

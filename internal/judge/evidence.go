@@ -46,6 +46,9 @@ func (l *Ledger) Add(other *Ledger) {
 		for _, input := range from.missing {
 			e.miss(input)
 		}
+		for _, id := range from.exchanges {
+			e.cite(id)
+		}
 		l.total += from.count
 		e.count += from.count
 		e.examples.merge(from.examples)
@@ -82,6 +85,7 @@ type wireEntry struct {
 	Count       int            `json:"count,omitempty"`
 	Troubled    bool           `json:"troubled,omitempty"`
 	Lost        bool           `json:"lost,omitempty"`
+	Exchanges   []int          `json:"exchanges,omitempty"`
 }
 
 // MarshalJSON writes the evidence.
@@ -91,7 +95,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 	defer l.mu.Unlock()
 	wire := wireEvidence{Pairs: map[string]wireEntry{}, Answered: map[string][]int{}, Observed: observed, Troubles: l.troubles}
 	for p, e := range l.entries {
-		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.examples.shown, e.examples.seen, e.count, e.troubled, e.lost}
+		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.examples.shown, e.examples.seen, e.count, e.troubled, e.lost, e.exchanges}
 	}
 	for operation, statuses := range l.answered {
 		wire.Answered[operation] = slices.Sorted(maps.Keys(statuses))
@@ -113,7 +117,7 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 		if err != nil {
 			return err
 		}
-		l.entries[p] = &entry{assessments: e.Assessments, refusals: e.Refusals, missing: e.Missing, count: e.Count, troubled: e.Troubled, lost: e.Lost}
+		l.entries[p] = &entry{assessments: e.Assessments, refusals: e.Refusals, missing: e.Missing, count: e.Count, troubled: e.Troubled, lost: e.Lost, exchanges: e.Exchanges}
 		l.entries[p].examples.merge(examples{e.Examples, e.Kinds})
 		l.total += e.Count
 	}

@@ -14,6 +14,9 @@ import (
 // another kind. All are counted.
 const maxViolations = 5
 
+// maxCited is how many exchanges of one pair the results name.
+const maxCited = 3
+
 // Bounds of what a target can make a run keep.
 const (
 	maxText     = 400  // characters of a text in a violation, an observation or a missing input
@@ -40,6 +43,7 @@ type Ledger struct {
 	troubles []reports.Trouble
 	total    int     // violations
 	open     bool    // for every pair, of which an entry is made when it is needed
+	exchange int     // from which evidence comes now (From)
 	beside   *Ledger // has examples of other specs; nil for none
 }
 
@@ -51,6 +55,7 @@ type entry struct {
 	count       int
 	troubled    bool
 	lost        bool // what the profile names does not exist
+	exchanges   []int
 }
 
 type observation struct{ openPoint, operation, value string }
@@ -105,6 +110,7 @@ func (l *Ledger) Assessed(p spec.Pair, n int) {
 	defer l.mu.Unlock()
 	if e := l.at(p); e != nil {
 		e.assessments += n
+		e.cite(l.exchange)
 	}
 }
 
@@ -142,6 +148,28 @@ func (l *Ledger) Refused(p spec.Pair, status int) {
 	defer l.mu.Unlock()
 	if e := l.at(p); e != nil {
 		e.refuse(status, 1)
+		e.cite(l.exchange)
+	}
+}
+
+// From says which exchange shows what is entered from now on: that with the id, of the last
+// response that the caller got.
+func (l *Ledger) From(exchange int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.exchange = exchange
+}
+
+// Last returns the exchange of From.
+func (l *Ledger) Last() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.exchange
+}
+
+func (e *entry) cite(exchange int) {
+	if exchange != 0 && len(e.exchanges) < maxCited && !slices.Contains(e.exchanges, exchange) {
+		e.exchanges = append(e.exchanges, exchange)
 	}
 }
 
@@ -186,6 +214,7 @@ func (l *Ledger) ViolatedAs(p spec.Pair, v reports.Violation, format func(report
 	}
 	l.total++
 	e.count++
+	e.cite(l.exchange)
 	r, _ := spec.FindRequirement(p.Requirement)
 	v.Statement, v.Section = r.Statement, r.Section
 	v.Pointer, v.Expected, v.Actual = Short(v.Pointer), Short(v.Expected), Short(v.Actual)
@@ -335,7 +364,7 @@ func (l *Ledger) check(p spec.Pair, e *entry) reports.Check {
 		Requirement: p.Requirement, Operation: p.Operation,
 		Group: string(r.Group), Level: string(r.Level),
 		Outcome: e.outcome(assessments), Assessments: assessments,
-		Violations: e.examples.violations(), ViolationCount: e.count,
+		Violations: e.examples.violations(), ViolationCount: e.count, Exchanges: e.exchanges,
 	}
 	if check.Outcome == reports.NotAssessed {
 		check.Missing = slices.Concat(e.missing, missing)

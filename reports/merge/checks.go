@@ -66,6 +66,7 @@ func join(a, b reports.Check) reports.Check {
 		}
 	}
 	joined.Consequences = joinConsequences(a.Consequences, b.Consequences)
+	joined.Exchanges = nil // each recording has its own numbers
 	joined.Specs = distinct(a.Specs, b.Specs)
 	joined.Missing = nil
 	if a.Outcome == reports.NotAssessed {

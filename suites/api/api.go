@@ -247,6 +247,7 @@ func (api *API) record(r Response) {
 	if r.Call.Allowed.Declared() {
 		api.hasVerdict(r.Exchange)
 	}
+	api.Evidence.From(r.Exchange.ID)
 	broken := r.broken.Requirement != ""
 	switch named := api.namedBy(r.Call); {
 	case broken:

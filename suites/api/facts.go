@@ -24,15 +24,29 @@ func Once[T any](e *Env, find func() T, key ...string) T {
 // responses, count beside the specs.
 func Fact[T any](api *API, operation, about string, find func(*API) T) T {
 	s := Spec{Operation: operation, Title: about}
-	return Once(api.Env, func() T {
+	found := Once(api.Env, func() seen[T] {
 		finder := newAPI(client.From(api.Ctx, strings.TrimSpace(s.Name())), api.Env, s, hash(s.Name()))
 		defer func() {
 			finder.restore()
 			finder.kept.release()
 			api.addOutside(finder)
 		}()
-		return find(finder)
+		value := find(finder)
+		return seen[T]{value, finder.Evidence.Last()}
 	}, "fact", s.Name())
+	return found.by(api)
+}
+
+// seen is what the run found out, and the exchange that showed it.
+type seen[T any] struct {
+	value    T
+	exchange int
+}
+
+// by returns the value to a spec, whose evidence comes from the exchange.
+func (s seen[T]) by(api *API) T {
+	api.Evidence.From(s.exchange)
+	return s.value
 }
 
 // FirstTime reports whether the run asks for the first time.
@@ -47,9 +61,9 @@ func FirstTime(api *API, what, about string) bool {
 // sharedRead is a list that was read whole for several specs. It belongs to none of them.
 type sharedRead struct {
 	mu      sync.Mutex
-	times   int                 // that it was read
-	changes int64               // to the list, before it was read last
-	walks   map[int]func() Walk // by their number
+	times   int                       // that it was read
+	changes int64                     // to the list, before it was read last
+	walks   map[int]func() seen[Walk] // by their number
 }
 
 // Shared returns the list as the run read it last, whole. The run reads it again after a change
@@ -57,7 +71,7 @@ type sharedRead struct {
 // compare with reads of its own. The spec ends if the list cannot be read whole.
 func Shared(api *API, list Call) Walk {
 	about := fmt.Sprintf("%s is read for several specs with the key %s", list.Operation.ID, list.Key.Name)
-	read := Once(api.Env, func() *sharedRead { return &sharedRead{walks: map[int]func() Walk{}} }, about)
+	read := Once(api.Env, func() *sharedRead { return &sharedRead{walks: map[int]func() seen[Walk]{}} }, about)
 	read.mu.Lock()
 	number := read.times
 	if changes := api.changesTo(list.Operation.Resource).Load(); number == 0 || read.changes != changes {
@@ -67,17 +81,18 @@ func Shared(api *API, list Call) Walk {
 	read.times = max(read.times, number)
 	walk := read.walks[number]
 	if walk == nil {
-		walk = sync.OnceValue(func() Walk {
+		walk = sync.OnceValue(func() seen[Walk] {
 			reader := newAPI(client.From(api.Ctx, fmt.Sprintf("%s, read %d", about, number)), api.Env,
 				Spec{Operation: list.Operation.ID, Title: "is read for several specs", Pairs: api.Spec.Pairs}, 0)
 			defer func() { api.addOutside(reader) }()
 			reader.kept = api.shared // specs may use the rows until the run ends
-			return reader.Read(list)
+			found := reader.Read(list)
+			return seen[Walk]{found, reader.Evidence.Last()}
 		})
 		read.walks[number] = walk
 	}
 	read.mu.Unlock()
-	return walk()
+	return walk().by(api)
 }
 
 // changesTo counts the changes of the run to resources of the kind.

@@ -43,6 +43,11 @@ func judgeAgain(t *testing.T, s Selection, whole bool) {
 	g.Expect(fit).To(Equal(Fit{}))
 	g.Expect(outcomesOf(again)).To(Equal(outcomesOf(recorded)))
 	g.Expect(again.Verdict).To(Equal(recorded.Verdict))
+	for _, c := range recorded.Checks {
+		if len(c.Exchanges) == 0 {
+			t.Errorf("%s on %s names no exchange", c.Requirement, c.Operation)
+		}
+	}
 	if whole {
 		return
 	}

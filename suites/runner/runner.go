@@ -338,6 +338,11 @@ func (r *run) results(interrupted bool) (reports.Results, error) {
 	if r.doubt != "" && results.Verdict != reports.Passed {
 		results.Reasons = slices.Insert(results.Reasons, 0, r.doubt)
 	}
+	if r.config.Evidence == nil {
+		for i := range results.Checks {
+			results.Checks[i].Exchanges = nil
+		}
+	}
 	results.KeepExchanges()
 	return reports.Shrink(results, reports.FitsWritten), nil
 }
