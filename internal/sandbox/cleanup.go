@@ -143,6 +143,9 @@ func cleanup(ctx context.Context, t *target.Target, options client.Options, dir 
 			failed = append(failed, fmt.Errorf("%s: its first line does not prove that the run %s wrote it (remove the file)", p.Path, p.Header.ID))
 			continue
 		}
+		if p.Header.Ordinary {
+			owned.NameOrdinary(p.Header.ID, p.Header.Proof)
+		}
 		before := len(c.done)
 		left := c.undoAll(p)
 		if len(left) == 0 {

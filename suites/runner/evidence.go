@@ -27,6 +27,8 @@ type settings struct {
 	Operations   []string  `json:"operations,omitempty"`
 	Requirements []string  `json:"requirements,omitempty"`
 	Groups       []string  `json:"groups,omitempty"`
+
+	Challenge *Challenge `json:"challenge,omitempty"`
 }
 
 // endEvidence ends the recording.
@@ -38,7 +40,8 @@ func (r *run) endEvidence() error {
 	s := r.config.Selection
 	return r.config.Evidence.Close(settings{ID: r.About.Run.ID, Started: r.About.Run.Started, Seed: r.config.Seed, Salt: r.env.Salt,
 		Address: r.config.Target.BaseURL, Kind: r.config.Target.Kind, Profile: string(public),
-		Profiles: texts(s.Profiles), Operations: s.Operations, Requirements: s.Requirements, Groups: s.Groups})
+		Profiles: texts(s.Profiles), Operations: s.Operations, Requirements: s.Requirements, Groups: s.Groups,
+		Challenge: r.config.Challenge})
 }
 
 // replay is a recorded run that is judged again.
@@ -57,6 +60,10 @@ type Fit struct {
 	Left    []string // requests of the recording that the replay did not send
 	// Bounded says why an honest recording may not fit; empty if it must.
 	Bounded string
+	// Challenge is that of the recorded run, if it had one. Unexplained says what of the run does not
+	// follow from it; nil for nothing.
+	Challenge   Challenge
+	Unexplained error
 }
 
 // JudgeAgain judges a recorded run again: the same specs run, and the recording answers them. Its
@@ -69,6 +76,11 @@ func JudgeAgain(ctx context.Context, recording io.Reader, version string) (resul
 	if err = json.Unmarshal(r.player.Run.Settings, &r.settings); err != nil {
 		return results, fit, fmt.Errorf("the settings of the recorded run: %w", err)
 	}
+	if r.Challenge != nil {
+		fit.Challenge = *r.Challenge
+		fit.Unexplained = r.Challenge.explains(r.settings)
+		r.Challenge.name(r.ID)
+	}
 	p, err := profile.Parse("the profile of the recorded run", []byte(r.Profile))
 	if err != nil {
 		return results, fit, err
@@ -79,7 +91,7 @@ func JudgeAgain(ctx context.Context, recording io.Reader, version string) (resul
 	}
 	t := &target.Target{BaseURL: r.Address, Kind: r.Kind, Profile: p.WithPlaceholders(r.player.Run.Keys)}
 	results, err = Run(ctx, Config{Target: t, Selection: s, Seed: r.Seed, Version: version, replay: r})
-	fit = Fit{Missing: r.player.Missing, Left: r.player.Left()}
+	fit.Missing, fit.Left = r.player.Missing, r.player.Left()
 	if p.Budget > 0 {
 		fit.Bounded = "the run had a budget of requests, and which specs it cut is chance"
 	}

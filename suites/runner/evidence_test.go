@@ -18,19 +18,19 @@ import (
 // A recorded run that is judged again has the same outcomes, and sends the same requests. A
 // response that somebody has changed shows.
 func TestRecordedRunIsJudgedAgain(t *testing.T) {
-	judgeAgain(t, Selection{Operations: []string{"inbox-placement-tests.*", spec.ListLeadLabels}}, false)
+	judgeAgain(t, Selection{Operations: []string{"inbox-placement-tests.*", spec.ListLeadLabels}}, nil)
 }
 
 // So does a whole run.
 func TestRecordedRunIsJudgedAgain_long(t *testing.T) {
-	judgeAgain(t, Selection{}, true)
+	judgeAgain(t, Selection{}, &Challenge{Nonce: "a nonce", Run: 2, Ordinary: true})
 }
 
-func judgeAgain(t *testing.T, s Selection, whole bool) {
+func judgeAgain(t *testing.T, s Selection, challenge *Challenge) {
 	t.Helper()
 	g := NewWithT(t)
 	var file bytes.Buffer
-	config := Config{Target: embedded(t), Selection: s, Seed: 5, Evidence: evidence.NewRecorder(&file, reports.ToolName, "test", profile.Shape)}
+	config := Config{Target: embedded(t), Selection: s, Seed: 5, Challenge: challenge, Evidence: evidence.NewRecorder(&file, reports.ToolName, "test", profile.Shape)}
 	recorded, err := Run(t.Context(), config)
 	g.Expect(err).NotTo(HaveOccurred())
 
@@ -40,7 +40,9 @@ func judgeAgain(t *testing.T, s Selection, whole bool) {
 	}
 	again, fit, err := JudgeAgain(t.Context(), bytes.NewReader(file.Bytes()), "test")
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(fit).To(Equal(Fit{}))
+	g.Expect(fit.Missing).To(BeEmpty())
+	g.Expect(fit.Left).To(BeEmpty())
+	g.Expect(fit.Unexplained).NotTo(HaveOccurred())
 	g.Expect(outcomesOf(again)).To(Equal(outcomesOf(recorded)))
 	g.Expect(again.Verdict).To(Equal(recorded.Verdict))
 	for _, c := range recorded.Checks {
@@ -48,7 +50,12 @@ func judgeAgain(t *testing.T, s Selection, whole bool) {
 			t.Errorf("%s on %s names no exchange", c.Requirement, c.Operation)
 		}
 	}
-	if whole {
+	if challenge != nil {
+		g.Expect(recorded.Run.Seed).To(BeEquivalentTo(challenge.Seed()))
+		g.Expect(text).NotTo(MatchRegexp(`\\?"(name|email_subject)\\?":\\?"[^"]*conformance`), "a name shows who drew it")
+		_, fit, err = JudgeAgain(t.Context(), rewritten(t, file.Bytes(), `"nonce":"a nonce"`, `"nonce":"b nonce"`), "test")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(fit.Unexplained).To(MatchError(ContainSubstring("does not follow from the nonce")))
 		return
 	}
 	changed, _, err := JudgeAgain(t.Context(), rewritten(t, file.Bytes(), `"status":401`, `"status":403`), "test")

@@ -63,6 +63,9 @@ type Config struct {
 
 	maxListRows int // 0 for the default (api.Env)
 
+	// Challenge is what the run follows from, the Seed included; nil draws all but the seed.
+	Challenge *Challenge
+
 	// Evidence records the exchanges; nil does not. Run ends the recording.
 	Evidence *evidence.Recorder
 
@@ -105,6 +108,9 @@ func NewEnv(config Config) (env *api.Env, err error) {
 				config.Evidence.Observe(ex)
 			}
 		},
+	}
+	if c := config.Challenge; c != nil {
+		env.Salt = c.salt()
 	}
 	if r := config.replay; r != nil {
 		env.Salt, options.Replay = r.Salt, r.player.Answer
@@ -170,6 +176,9 @@ type run struct {
 // results.
 func execute(ctx context.Context, config Config, work func(*run) error) (results reports.Results, err error) {
 	id, started := journal.NewRun(), time.Now()
+	if c := config.Challenge; c != nil {
+		id, config.Seed = c.begin(), c.Seed()
+	}
 	switch {
 	case config.replay != nil:
 		id.ID, started = config.replay.ID, config.replay.Started

@@ -53,12 +53,17 @@ const (
 type Run struct {
 	ID    string `json:"run"`
 	Proof string `json:"proof"`
+	// Ordinary means that the names of the run do not show its id (owned.NameOrdinary).
+	Ordinary bool `json:"ordinary,omitempty"`
 }
 
-// NewRun returns a run that begins now. Its id is a version 7 UUID, whose other bits follow
-// from the proof: nobody can write the journal of a run whose id he has seen.
-func NewRun() Run {
-	r := Run{Proof: uuid.NewString()}
+// NewRun returns a run that begins now.
+func NewRun() Run { return RunOf(uuid.NewString()) }
+
+// RunOf returns the run with the proof that begins now. Its id is a version 7 UUID, whose other
+// bits follow from the proof: nobody can write the journal of a run whose id he has seen.
+func RunOf(proof string) Run {
+	r := Run{Proof: proof}
 	r.ID = r.idAt(uint64(time.Now().UnixMilli()))
 	return r
 }
@@ -71,8 +76,8 @@ func (r Run) idAt(ms uint64) string {
 	return id.String()
 }
 
-// proven reports whether the id follows from the proof.
-func (r Run) proven() bool {
+// Proven reports whether the id follows from the proof.
+func (r Run) Proven() bool {
 	id, err := uuid.Parse(r.ID)
 	return err == nil && r.idAt(binary.BigEndian.Uint64(id[:])>>16) == r.ID
 }
@@ -279,7 +284,7 @@ func read(path string) (Pending, error) {
 	if err := lines.Err(); err != nil {
 		return Pending{}, fmt.Errorf("journal: %s: %w", path, err)
 	}
-	p.Forged = !p.Header.proven()
+	p.Forged = !p.Header.Proven()
 	for _, e := range open {
 		p.Entries = append(p.Entries, *e)
 	}

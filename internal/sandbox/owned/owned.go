@@ -35,7 +35,9 @@ type Mark struct{ Name, Subject string }
 
 // MarkOf returns the mark in a body or a row; empty if there is none.
 func MarkOf(row map[string]any) Mark {
-	return Mark{drawnIn(row["name"]), drawnIn(row["email_subject"])}
+	name, _ := drawnIn(row["name"])
+	subject, _ := drawnIn(row["email_subject"])
+	return Mark{name, subject}
 }
 
 // On reports whether the row shows the mark. A creation without a mark is known by its id
