@@ -34,13 +34,14 @@ func InRun(number int, file string) string { return fmt.Sprintf("runs/%d/%s", nu
 
 // Bounds of a bundle.
 const (
-	maxRuns     = 16
-	maxMembers  = 64
-	maxManifest = 1 << 20   // bytes
-	maxEnvelope = 4 << 20   // bytes
-	maxEvidence = 256 << 20 // bytes of a run, compressed
-	maxMember   = 64 << 20  // bytes
-	maxArchive  = 1 << 30   // bytes
+	maxRuns      = 16
+	maxMembers   = 64
+	maxManifest  = 1 << 20   // bytes
+	maxEnvelope  = 4 << 20   // bytes
+	maxEvidence  = 256 << 20 // bytes of a run, compressed
+	maxMember    = 64 << 20  // bytes
+	maxArchive   = 1 << 30   // bytes
+	maxDirectory = 64 << 10  // bytes of the archive's list of members
 )
 
 func limitOf(name string) int64 {
@@ -86,56 +87,45 @@ func Write(to io.Writer, m Manifest, files map[string]Source, key ed25519.Privat
 			return fmt.Errorf("bundle: no file %s", name)
 		}
 	}
-	for name := range files {
-		if !slices.Contains(m.required(), name) && !slices.Contains(optional, name) {
-			return fmt.Errorf("bundle: unknown file %q", name)
-		}
-	}
-	members, err := measureAll(files)
+	all, err := measured(files)
 	if err != nil {
 		return err
 	}
 	m.Version, m.Files = FormatVersion, map[string]File{}
-	for name, member := range members {
+	for name, member := range all {
+		if !slices.Contains(m.required(), name) && !slices.Contains(optional, name) {
+			return fmt.Errorf("bundle: unknown file %q", name)
+		}
 		m.Files[name] = member.File
 	}
-	if m.Expires.IsZero() {
-		for _, r := range m.Runs {
-			if year := r.Started.AddDate(1, 0, 0); year.After(m.Expires) {
-				m.Expires = year
-			}
-		}
+	if m.Expires.IsZero() && len(m.Runs) > 0 {
+		m.Expires = slices.MaxFunc(m.Runs, func(a, b Run) int { return a.Started.Compare(b.Started) }).Started.AddDate(1, 0, 0)
 	}
 	body, err := m.Encode()
 	if err == nil {
 		err = checkForm(body)
 	}
-	if err != nil {
-		return fmt.Errorf("bundle: %s: %w", ManifestFile, err)
+	if err == nil {
+		err = all.add(ManifestFile, Bytes(body))
 	}
-	own := map[string]Source{ManifestFile: Bytes(body)}
-	if key != nil {
-		envelope, err := Sign(m, key)
-		if err != nil {
-			return fmt.Errorf("bundle: %s: %w", EnvelopeFile, err)
+	if err == nil && key != nil {
+		if body, err = Sign(m, key); err == nil {
+			err = all.add(EnvelopeFile, Bytes(body))
 		}
-		own[EnvelopeFile] = Bytes(envelope)
 	}
-	written, err := measureAll(own)
 	if err != nil {
 		return err
 	}
-	maps.Copy(members, written)
-	return pack(to, members)
+	return all.pack(to)
 }
 
 // Pack writes the files as an archive in the form of a bundle, whatever they hold.
 func Pack(to io.Writer, files map[string]Source) error {
-	members, err := measureAll(files)
+	all, err := measured(files)
 	if err != nil {
 		return err
 	}
-	return pack(to, members)
+	return all.pack(to)
 }
 
 type member struct {
@@ -144,25 +134,29 @@ type member struct {
 	open Source
 }
 
-func measureAll(files map[string]Source) (map[string]member, error) {
-	members := map[string]member{}
+type members map[string]member
+
+func measured(files map[string]Source) (members, error) {
+	all := members{}
 	for name, open := range files {
-		m, err := measure(open, limitOf(name))
-		if err != nil {
-			return nil, fmt.Errorf("bundle: %s: %w", name, err)
+		if err := all.add(name, open); err != nil {
+			return nil, err
 		}
-		members[name] = m
 	}
-	return members, nil
+	return all, nil
 }
 
-// measure reads a file of at most limit bytes.
-func measure(open Source, limit int64) (member, error) {
+// add reads the file, within its bound.
+func (all members) add(name string, open Source) error {
 	m := member{open: open}
 	digest, crc := sha256.New(), crc32.NewIEEE()
-	n, err := m.copyTo(io.MultiWriter(digest, crc), limit)
-	m.File, m.crc = File{n, hex.EncodeToString(digest.Sum(nil))}, crc.Sum32()
-	return m, err
+	var err error
+	if m.Size, err = m.copyTo(io.MultiWriter(digest, crc), limitOf(name)); err != nil {
+		return fmt.Errorf("bundle: %q: %w", name, err)
+	}
+	m.SHA256, m.crc = hex.EncodeToString(digest.Sum(nil)), crc.Sum32()
+	all[name] = m
+	return nil
 }
 
 func (m member) copyTo(to io.Writer, limit int64) (int64, error) {
@@ -180,20 +174,18 @@ func (m member) copyTo(to io.Writer, limit int64) (int64, error) {
 
 // pack writes the members, sorted by name. It does not compress: evidence is compressed, and
 // another version of a compressor would give other bytes.
-func pack(to io.Writer, members map[string]member) error {
+func (all members) pack(to io.Writer) error {
 	w := zip.NewWriter(to)
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		m := members[name]
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		m := all[name]
 		size := uint64(m.Size)
 		out, err := w.CreateRaw(&zip.FileHeader{Name: name, CRC32: m.crc, CompressedSize64: size, UncompressedSize64: size})
 		if err != nil {
 			return err
 		}
 		crc := crc32.NewIEEE()
-		if n, err := m.copyTo(io.MultiWriter(out, crc), m.Size); err != nil {
-			return fmt.Errorf("bundle: %s: %w", name, err)
-		} else if n != m.Size || crc.Sum32() != m.crc {
-			return fmt.Errorf("bundle: %s changed while it was read", name)
+		if n, err := m.copyTo(io.MultiWriter(out, crc), m.Size); err != nil || n != m.Size || crc.Sum32() != m.crc {
+			return fmt.Errorf("bundle: %q changed while it was read", name)
 		}
 	}
 	return w.Close()

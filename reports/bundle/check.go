@@ -1,9 +1,9 @@
 package bundle
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,8 +60,7 @@ func (l *lines) report(what string, err error, format string, args ...any) {
 // key that comes with the bundle.
 func (b *Bundle) Check(o Options) []Line {
 	var l lines
-	members := b.checkFiles(&l)
-	l.report("form", b.checkForm(members), "the archive is as it was written")
+	l.report("form", b.checkForm(b.checkFiles(&l)), "the archive is as it was written")
 	b.checkSignature(&l, o.PublicKey)
 	b.checkNonce(&l, o.Nonce)
 	m := b.Manifest
@@ -79,120 +78,90 @@ func (b *Bundle) Check(o Options) []Line {
 
 // checkFiles adds a line for each difference between the members and the manifest. It returns the
 // members that can be read.
-func (b *Bundle) checkFiles(l *lines) map[string]member {
+func (b *Bundle) checkFiles(l *lines) members {
 	known := append(b.Manifest.required(), optional...)
 	names := slices.Concat(b.Manifest.required(), slices.Collect(maps.Keys(b.Manifest.Files)), slices.Collect(maps.Keys(b.members)))
 	slices.Sort(names)
-	members, before := map[string]member{}, len(*l)
+	all, before := members{}, len(*l)
 	for _, name := range slices.Compact(names) {
-		var found member
-		var err error
-		if b.members[name] != nil {
-			if found, err = measure(b.members[name].Open, limitOf(name)); err == nil {
-				members[name] = found
-			}
+		var damage error
+		if f := b.members[name]; f != nil {
+			damage = all.add(name, f.Open)
 		}
 		listed, inManifest := b.Manifest.Files[name]
 		switch {
-		case err != nil:
-			l.add("files", Refuted, "damaged file: %q (%v)", name, err)
+		case damage != nil:
+			l.add("files", Refuted, "damaged file: %v", damage)
 		case name == ManifestFile || name == EnvelopeFile:
 		case b.members[name] == nil:
 			l.add("files", Refuted, "missing file: %q", name)
-		case !inManifest:
-			l.add("files", Refuted, "extra file: %q is not in the manifest", name)
-		case !slices.Contains(known, name):
-			l.add("files", Refuted, "extra file: %q is no part of a bundle", name)
-		case found.File != listed:
+		case !inManifest || !slices.Contains(known, name):
+			l.add("files", Refuted, "extra file: %q", name)
+		case all[name].File != listed:
 			l.add("files", Refuted, "wrong digest: %q is not the file of the manifest", name)
 		}
 	}
 	if len(*l) == before {
 		l.add("files", OK, "%d files have the digests of the manifest", len(b.Manifest.Files))
 	}
-	return members
+	return all
 }
 
 // checkForm returns an error unless the archive is, byte for byte, what Write makes of its members. So
 // nothing hides between them, and no other program sees other files in it.
-func (b *Bundle) checkForm(members map[string]member) error {
+func (b *Bundle) checkForm(all members) error {
 	if err := checkForm(b.manifest); err != nil {
-		return fmt.Errorf("%s: %w", ManifestFile, err)
-	}
-	if _, err := b.archive.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	same := &comparer{with: bufio.NewReader(b.archive)}
-	if pack(same, members) != nil || same.n != b.archive.Size() {
+	found, want := sha256.New(), sha256.New()
+	_, err := io.Copy(found, b.archive)
+	if err = errors.Join(err, all.pack(want)); err != nil || !bytes.Equal(found.Sum(nil), want.Sum(nil)) {
 		return errors.New("the archive is not as it was written (use the original file, not one that was packed again)")
 	}
 	return nil
 }
 
-// comparer fails if it is not written what a reader gives.
-type comparer struct {
-	with io.Reader
-	n    int64
-}
-
-func (c *comparer) Write(p []byte) (int, error) {
-	other := make([]byte, len(p))
-	if _, err := io.ReadFull(c.with, other); err != nil || !bytes.Equal(p, other) {
-		return 0, errors.New("differs")
-	}
-	c.n += int64(len(p))
-	return len(p), nil
-}
-
 func (b *Bundle) checkSignature(l *lines, key ed25519.PublicKey) {
-	if b.members[EnvelopeFile] == nil {
-		if key != nil {
-			l.add("signature", Refuted, "missing: the bundle has no %s", EnvelopeFile)
-		} else {
-			l.add("signature", Note, "none: nobody proved who wrote the bundle")
+	var e dsse.Envelope
+	var payload []byte
+	signed := b.members[EnvelopeFile] != nil
+	if signed {
+		body, err := b.read(EnvelopeFile)
+		if err == nil {
+			err = json.Unmarshal(body, &e)
 		}
-		return
+		if err == nil {
+			payload, err = e.DecodeB64Payload()
+		}
+		if err != nil || e.PayloadType != payloadType {
+			err = errors.New(EnvelopeFile + " is not a DSSE envelope of an in-toto statement")
+		} else {
+			err = b.Manifest.agrees(payload)
+		}
+		l.report("statement", err, "what was signed agrees with the manifest")
 	}
-	envelope, payload, err := b.envelope()
-	if err == nil {
-		err = b.Manifest.agrees(payload)
-	}
-	l.report("statement", err, "what was signed agrees with the manifest")
 	switch {
 	case key == nil:
 		l.add("signature", Note, "not checked: nobody proved who wrote the bundle (give the vendor's public key, from another source)")
-	case signedBy(envelope, payload, key):
+	case !signed:
+		l.add("signature", Refuted, "missing")
+	case signedBy(e, payload, key):
 		l.add("signature", OK, "by the key %s", KeyID(key))
 	default:
 		l.add("signature", Refuted, "not by the key %s", KeyID(key))
 	}
 }
 
-// envelope returns the envelope and its payload.
-func (b *Bundle) envelope() (e dsse.Envelope, payload []byte, err error) {
-	body, err := b.read(EnvelopeFile)
-	if err != nil {
-		return e, nil, err
-	}
-	if json.Unmarshal(body, &e) != nil || e.PayloadType != payloadType {
-		return e, nil, errors.New(EnvelopeFile + " is not a DSSE envelope of an in-toto statement")
-	}
-	payload, err = e.DecodeB64Payload()
-	return e, payload, err
-}
-
 func (b *Bundle) checkNonce(l *lines, chosen string) {
 	switch nonce := b.Manifest.Nonce; {
-	case nonce == "" && chosen == "":
+	case chosen == "" && nonce == "":
 		l.add("nonce", Note, "none: the vendor chose the seeds")
-	case nonce == "":
-		l.add("nonce", Refuted, "none: the vendor chose the seeds, not the recipient")
 	case chosen == "":
 		l.add("nonce", Note, "%.100q: not compared (give the nonce that you chose)", nonce)
-	case nonce == chosen:
-		l.add("nonce", OK, "%.100q, as the recipient chose it", nonce)
-	default:
+	case chosen != nonce:
 		l.add("nonce", Refuted, "%.100q, and the recipient chose %.100q", nonce, chosen)
+	default:
+		l.add("nonce", OK, "%.100q, as the recipient chose it", nonce)
 	}
 }
 
@@ -215,15 +184,14 @@ func (m Manifest) checkDates(now time.Time) error {
 }
 
 func (m Manifest) checkRuns() error {
-	seeds, ids := map[int64]int{}, map[string]int{}
+	seen := map[string]int{}
 	for i, r := range m.Runs {
-		if other := seeds[r.Seed]; other != 0 {
-			return fmt.Errorf("runs %d and %d have the same seed", other, i+1)
+		for _, what := range []string{fmt.Sprintf("seed %d", r.Seed), fmt.Sprintf("id %.100q", r.ID)} {
+			if other := seen[what]; other != 0 {
+				return fmt.Errorf("runs %d and %d have the same %s", other, i+1, what)
+			}
+			seen[what] = i + 1
 		}
-		if other := ids[r.ID]; other != 0 {
-			return fmt.Errorf("runs %d and %d have the same id", other, i+1)
-		}
-		seeds[r.Seed], ids[r.ID] = i+1, i+1
 	}
 	return nil
 }

@@ -63,18 +63,20 @@ type Module struct {
 	Sum     string `json:"sum"`
 }
 
-// ThisProgram identifies the running program. A commit of modified source ends in ", modified".
-func ThisProgram(version, commit string) Program {
+// ProgramOf identifies the program of the build info, which may be nil. A commit of modified source ends
+// in ", modified".
+func ProgramOf(version, commit string, info *debug.BuildInfo) Program {
 	p := Program{Version: version, Go: runtime.Version()}
 	p.Commit, p.Modified = strings.CutSuffix(commit, ", modified")
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			m := Module{d.Path, d.Version, d.Sum}
-			if r := d.Replace; r != nil {
-				m = Module{d.Path + " => " + r.Path, r.Version, r.Sum}
-			}
-			p.Modules = append(p.Modules, m)
+	if info == nil {
+		return p
+	}
+	for _, d := range info.Deps {
+		m := Module{d.Path, d.Version, d.Sum}
+		if r := d.Replace; r != nil {
+			m = Module{d.Path + " => " + r.Path, r.Version, r.Sum}
 		}
+		p.Modules = append(p.Modules, m)
 	}
 	return p
 }
@@ -115,25 +117,18 @@ func (m Manifest) Encode() ([]byte, error) {
 
 // parse returns the manifest in a JSON document that anybody may have written.
 func parse(body []byte) (m Manifest, err error) {
-	var head struct {
-		Version string `json:"version"`
-	}
-	if err := json.Unmarshal(body, &head); err != nil {
-		return m, err
-	}
-	if head.Version != FormatVersion {
-		return m, fmt.Errorf("version %.20q, this build reads %q (use the release that wrote the bundle)", head.Version, FormatVersion)
-	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
+	err = d.Decode(&m)
+	switch {
+	case m.Version != FormatVersion && (err == nil || m.Version != ""):
+		return m, fmt.Errorf("version %.20q, this build reads %q (use the release that wrote the bundle)", m.Version, FormatVersion)
+	case err != nil:
 		return m, err
-	}
-	if n := len(m.Runs); n < 1 || n > maxRuns {
-		return m, fmt.Errorf("%d runs (want 1 to %d)", n, maxRuns)
-	}
-	if n := len(m.Files); n > maxMembers {
-		return m, fmt.Errorf("%d files (want at most %d)", n, maxMembers)
+	case len(m.Runs) < 1 || len(m.Runs) > maxRuns:
+		return m, fmt.Errorf("%d runs (want 1 to %d)", len(m.Runs), maxRuns)
+	case len(m.Files) > maxMembers:
+		return m, fmt.Errorf("%d files (want at most %d)", len(m.Files), maxMembers)
 	}
 	return m, nil
 }
@@ -146,7 +141,7 @@ func checkForm(body []byte) error {
 		return err
 	}
 	if again, err := m.Encode(); err != nil || !bytes.Equal(again, body) {
-		return errors.New("not in the form that this program writes")
+		return errors.New(ManifestFile + " is not in the form that this program writes")
 	}
 	return nil
 }

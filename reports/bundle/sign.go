@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"crypto/x509"
@@ -11,74 +10,44 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
-	testresult "github.com/in-toto/attestation/go/predicates/test_result/v0"
 	intoto "github.com/in-toto/attestation/go/v1"
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/structpb"
 )
 
-const (
-	payloadType   = "application/vnd.in-toto+json"
-	predicateType = "https://in-toto.io/attestation/test-result/v0.1"
-	// extension is the member of the predicate that holds ours. The specification of in-toto lets a
-	// predicate have such members, and consumers ignore them.
-	extension = "outreachConformance"
+const payloadType = "application/vnd.in-toto+json"
 
-	newKey = "make one with openssl genpkey -algorithm ed25519 -out key.pem"
-)
-
-// PrivateKey returns the ed25519 key in a PEM file (PKCS #8), as openssl genpkey writes it.
+// PrivateKey returns the ed25519 key in a PEM file (PKCS #8), as openssl writes it.
 func PrivateKey(text []byte) (ed25519.PrivateKey, error) {
-	block, err := blockOf(text)
-	if err != nil {
-		return nil, err
-	}
-	if block.Type == "PUBLIC KEY" {
-		return nil, errors.New("key: a public key (want the private key)")
-	}
-	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if private, ok := key.(ed25519.PrivateKey); ok {
-		return private, nil
-	}
-	return nil, notEd25519(block.Type, err)
+	return keyIn[ed25519.PrivateKey](text, "openssl genpkey -algorithm ed25519 -out key.pem makes a key", x509.ParsePKCS8PrivateKey)
 }
 
-// PublicKey returns the ed25519 key in a PEM file, as openssl pkey -pubout writes it.
+// PublicKey returns the ed25519 key in a PEM file, as openssl writes it.
 func PublicKey(text []byte) (ed25519.PublicKey, error) {
-	block, err := blockOf(text)
-	if err != nil {
-		return nil, err
-	}
-	if block.Type == "PRIVATE KEY" {
-		return nil, errors.New("key: a private key (want the public key: openssl pkey -in key.pem -pubout)")
-	}
-	key, err := x509.ParsePKIXPublicKey(block.Bytes)
-	if public, ok := key.(ed25519.PublicKey); ok {
-		return public, nil
-	}
-	return nil, notEd25519(block.Type, err)
+	return keyIn[ed25519.PublicKey](text, "openssl pkey -in key.pem -pubout writes the public key", x509.ParsePKIXPublicKey)
 }
 
-func blockOf(text []byte) (*pem.Block, error) {
+// keyIn returns the key of the kind. Its errors leave out the cause, which may quote the key.
+func keyIn[K any](text []byte, hint string, parse func([]byte) (any, error)) (key K, err error) {
 	block, _ := pem.Decode(text)
+	if block == nil {
+		return key, fmt.Errorf("key: not in PEM (%s)", hint)
+	}
+	parsed, err := parse(block.Bytes)
+	key, ok := parsed.(K)
 	switch {
-	case block == nil:
-		return nil, errors.New("key: no PEM file (" + newKey + ")")
-	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
-		return nil, errors.New("key: encrypted (decrypt it with openssl pkey -in key.pem -out plain.pem)")
+	case ok:
+		return key, nil
+	case strings.HasPrefix(block.Type, "ENCRYPTED") || block.Headers["DEK-Info"] != "":
+		return key, errors.New("key: encrypted (openssl pkey -in key.pem -out plain.pem decrypts it)")
+	case err == nil:
+		return key, fmt.Errorf("key: of another algorithm than ed25519 (%s)", hint)
 	}
-	return block, nil
-}
-
-// notEd25519 never has the cause of a failed parse: it may quote the key.
-func notEd25519(kind string, err error) error {
-	if err != nil {
-		return fmt.Errorf("key: cannot read a PEM block %.40q (want ed25519; %s)", kind, newKey)
-	}
-	return fmt.Errorf("key: of another algorithm (want ed25519; %s)", newKey)
+	return key, fmt.Errorf("key: a PEM block of type %.40q (%s)", block.Type, hint)
 }
 
 // KeyID returns the fingerprint of the key, as ssh-keygen -l prints it.
@@ -87,40 +56,33 @@ func KeyID(key ed25519.PublicKey) string {
 	return id
 }
 
-// statement returns what a signature says of the manifest: the result of the tests, for consumers of
-// in-toto, and in a member of our own what that predicate has no words for.
-func (m Manifest) statement() (*intoto.Statement, error) {
+// statement returns what a signature says of the manifest: the result of the tests for consumers of
+// in-toto and, in a member of our own, what that predicate has no words for.
+func (m Manifest) statement() ([]byte, error) {
 	body, err := m.Encode()
 	if err != nil {
 		return nil, err
 	}
+	descriptor := func(name, sha256 string) map[string]any {
+		return map[string]any{"name": name, "digest": map[string]string{"sha256": sha256}}
+	}
+	names := func(list []string) []string { return append([]string{}, list...) } // [], not null
 	digest := sha256.Sum256(body)
-	result := &testresult.TestResult{Result: m.result(), PassedTests: m.Tests.Passed, WarnedTests: m.Tests.Warned, FailedTests: m.Tests.Failed}
-	for _, c := range []struct{ name, digest string }{{"catalogue", m.Catalogue}, {"openapi.yaml", m.OpenAPI}, {ProfileFile, m.Files[ProfileFile].SHA256}} {
-		result.Configuration = append(result.Configuration, &intoto.ResourceDescriptor{Name: c.name, Digest: map[string]string{"sha256": c.digest}})
-	}
-	predicate, err := protojson.Marshal(result)
-	if err != nil {
-		return nil, err
-	}
-	own, err := json.Marshal(map[string]any{
-		"certificate": m.Certificate, "level": m.Level, "implementation": m.Implementation, "nonce": m.Nonce,
-		"created": m.Created, "expires": m.Expires, "notAssessedTests": m.Tests.NotAssessed,
+	return json.Marshal(map[string]any{
+		"_type":         intoto.StatementTypeUri,
+		"subject":       []any{descriptor(ManifestFile, hex.EncodeToString(digest[:]))},
+		"predicateType": "https://in-toto.io/attestation/test-result/v0.1",
+		"predicate": map[string]any{
+			"result":        m.result(),
+			"configuration": []any{descriptor("catalogue", m.Catalogue), descriptor("openapi.yaml", m.OpenAPI), descriptor(ProfileFile, m.Files[ProfileFile].SHA256)},
+			"passedTests":   names(m.Tests.Passed), "warnedTests": names(m.Tests.Warned), "failedTests": names(m.Tests.Failed),
+			// The specification of in-toto allows such a member. Consumers ignore those that they do not know.
+			"outreachConformance": map[string]any{
+				"certificate": m.Certificate, "level": m.Level, "implementation": m.Implementation, "nonce": m.Nonce,
+				"created": m.Created, "expires": m.Expires, "notAssessedTests": names(m.Tests.NotAssessed),
+			},
+		},
 	})
-	if err != nil {
-		return nil, err
-	}
-	fields, beside := &structpb.Struct{}, &structpb.Struct{}
-	if err := errors.Join(protojson.Unmarshal(predicate, fields), protojson.Unmarshal(own, beside)); err != nil {
-		return nil, err
-	}
-	fields.Fields[extension] = structpb.NewStructValue(beside)
-	s := &intoto.Statement{
-		Type:          intoto.StatementTypeUri,
-		Subject:       []*intoto.ResourceDescriptor{{Name: ManifestFile, Digest: map[string]string{"sha256": hex.EncodeToString(digest[:])}}},
-		PredicateType: predicateType, Predicate: fields,
-	}
-	return s, s.Validate()
 }
 
 // result returns the result in the words of the predicate. It has none for inconclusive, which must
@@ -142,51 +104,45 @@ func (m Manifest) result() string {
 
 // Sign returns a DSSE envelope with the statement about the manifest.
 func Sign(m Manifest, key ed25519.PrivateKey) ([]byte, error) {
-	statement, err := m.statement()
+	payload, err := m.statement()
 	if err != nil {
 		return nil, err
 	}
-	spaced, err := protojson.Marshal(statement)
-	if err != nil {
-		return nil, err
-	}
-	var payload bytes.Buffer // without the blanks, which protojson sets at random
-	if err := json.Compact(&payload, spaced); err != nil {
-		return nil, err
-	}
-	signature := ed25519.Sign(key, dsse.PAE(payloadType, payload.Bytes()))
 	return json.Marshal(dsse.Envelope{
 		PayloadType: payloadType,
-		Payload:     base64.StdEncoding.EncodeToString(payload.Bytes()),
-		Signatures:  []dsse.Signature{{KeyID: KeyID(key.Public().(ed25519.PublicKey)), Sig: base64.StdEncoding.EncodeToString(signature)}},
+		Payload:     base64.StdEncoding.EncodeToString(payload),
+		Signatures: []dsse.Signature{{
+			KeyID: KeyID(key.Public().(ed25519.PublicKey)),
+			Sig:   base64.StdEncoding.EncodeToString(ed25519.Sign(key, dsse.PAE(payloadType, payload))),
+		}},
 	})
 }
 
-// signedBy reports whether the key made a signature of the envelope. It does not go by the id that
-// the envelope gives for the key: anybody can write one.
+// signedBy reports whether the key made a signature of the envelope, whatever id the envelope gives
+// for the key.
 func signedBy(e dsse.Envelope, payload []byte, key ed25519.PublicKey) bool {
-	for _, s := range e.Signatures {
-		if signature, err := base64.StdEncoding.DecodeString(s.Sig); err == nil && ed25519.Verify(key, dsse.PAE(e.PayloadType, payload), signature) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Signatures, func(s dsse.Signature) bool {
+		signature, _ := base64.StdEncoding.DecodeString(s.Sig)
+		return ed25519.Verify(key, dsse.PAE(e.PayloadType, payload), signature)
+	})
 }
 
 // agrees returns an error unless the payload is the statement about the manifest.
 func (m Manifest) agrees(payload []byte) error {
-	var found intoto.Statement
+	var found, want intoto.Statement
 	if protojson.Unmarshal(payload, &found) != nil || found.Validate() != nil {
 		return errors.New("the payload is not an in-toto statement")
 	}
-	want, err := m.statement()
-	if err != nil {
-		return err
+	own, err := m.statement()
+	if err == nil {
+		err = protojson.Unmarshal(own, &want)
 	}
 	switch {
+	case err != nil:
+		return err
 	case found.Subject[0].Digest["sha256"] != want.Subject[0].Digest["sha256"]:
 		return errors.New("the statement is about another manifest")
-	case !proto.Equal(&found, want):
+	case !proto.Equal(&found, &want):
 		return errors.New("the statement contradicts the manifest")
 	}
 	return nil
