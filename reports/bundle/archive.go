@@ -34,22 +34,20 @@ func InRun(number int, file string) string { return fmt.Sprintf("runs/%d/%s", nu
 
 // Bounds of a bundle.
 const (
-	maxRuns      = 16
-	maxMembers   = 64
-	maxManifest  = 1 << 20   // bytes
-	maxEnvelope  = 4 << 20   // bytes
-	maxEvidence  = 256 << 20 // bytes of a run, compressed
-	maxMember    = 64 << 20  // bytes
-	maxArchive   = 1 << 30   // bytes
-	maxDirectory = 64 << 10  // bytes of the archive's list of members
+	maxRuns       = 16
+	maxMembers    = 64
+	maxSignatures = 8
+	maxText       = 4 << 20   // bytes of the manifest, and of the envelope
+	maxEvidence   = 256 << 20 // bytes of a run, compressed
+	maxMember     = 64 << 20  // bytes
+	maxArchive    = 1 << 30   // bytes
+	maxDirectory  = 64 << 10  // bytes of the archive's list of members
 )
 
 func limitOf(name string) int64 {
 	switch {
-	case name == ManifestFile:
-		return maxManifest
-	case name == EnvelopeFile:
-		return maxEnvelope
+	case name == ManifestFile || name == EnvelopeFile:
+		return maxText
 	case strings.HasSuffix(name, "/"+EvidenceFile):
 		return maxEvidence
 	}

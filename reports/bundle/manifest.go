@@ -53,14 +53,7 @@ type Program struct {
 	Commit   string   `json:"commit"`   // of its source; empty if the build did not record it
 	Modified bool     `json:"modified"` // the source had changes beside the commit
 	Go       string   `json:"go"`
-	Modules  []Module `json:"modules,omitempty"`
-}
-
-// Module is a Go module that is part of the program.
-type Module struct {
-	Path    string `json:"path"`
-	Version string `json:"version"`
-	Sum     string `json:"sum"`
+	Modules  []string `json:"modules,omitempty"` // its Go modules: path, version and sum, as in go.sum
 }
 
 // ProgramOf identifies the program of the build info, which may be nil. A commit of modified source ends
@@ -72,11 +65,11 @@ func ProgramOf(version, commit string, info *debug.BuildInfo) Program {
 		return p
 	}
 	for _, d := range info.Deps {
-		m := Module{d.Path, d.Version, d.Sum}
-		if r := d.Replace; r != nil {
-			m = Module{d.Path + " => " + r.Path, r.Version, r.Sum}
+		line := d.Path + " "
+		if d.Replace != nil {
+			line, d = line+"=> "+d.Replace.Path+" ", d.Replace
 		}
-		p.Modules = append(p.Modules, m)
+		p.Modules = append(p.Modules, line+d.Version+" "+d.Sum)
 	}
 	return p
 }

@@ -88,13 +88,8 @@ func (m Manifest) statement() ([]byte, error) {
 // result returns the result in the words of the predicate. It has none for inconclusive, which must
 // not count as a pass.
 func (m Manifest) result() string {
-	for _, r := range m.Runs {
-		if r.Verdict != "pass" {
-			return "FAILED"
-		}
-	}
 	switch t := m.Tests; {
-	case len(t.Failed) > 0:
+	case len(t.Failed) > 0 || slices.ContainsFunc(m.Runs, func(r Run) bool { return r.Verdict != "pass" }):
 		return "FAILED"
 	case len(t.Warned)+len(t.NotAssessed) > 0:
 		return "WARNED"
@@ -121,9 +116,10 @@ func Sign(m Manifest, key ed25519.PrivateKey) ([]byte, error) {
 // signedBy reports whether the key made a signature of the envelope, whatever id the envelope gives
 // for the key.
 func signedBy(e dsse.Envelope, payload []byte, key ed25519.PublicKey) bool {
+	signed := dsse.PAE(e.PayloadType, payload)
 	return slices.ContainsFunc(e.Signatures, func(s dsse.Signature) bool {
 		signature, _ := base64.StdEncoding.DecodeString(s.Sig)
-		return ed25519.Verify(key, dsse.PAE(e.PayloadType, payload), signature)
+		return ed25519.Verify(key, signed, signature)
 	})
 }
 
