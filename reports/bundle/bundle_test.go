@@ -22,7 +22,10 @@ import (
 	"testing"
 	"time"
 
+	testresult "github.com/in-toto/attestation/go/predicates/test_result/v0"
+	intoto "github.com/in-toto/attestation/go/v1"
 	. "github.com/onsi/gomega"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"outreach.example/conformance/reports/bundle"
 	"outreach.example/conformance/schemas/files"
@@ -177,6 +180,16 @@ func TestAnIndependentReaderVerifiesTheEnvelope(t *testing.T) {
 	signed := fmt.Sprintf("DSSEv1 %d %s %d %s", len(envelope.PayloadType), envelope.PayloadType, len(payload), payload)
 	g.Expect(ed25519.Verify(vendor.Public().(ed25519.PublicKey), []byte(signed), signature)).To(BeTrue())
 
+	// The library of in-toto reads it, as consumers use it.
+	var read intoto.Statement
+	g.Expect(protojson.Unmarshal(payload, &read)).To(Succeed())
+	g.Expect(read.Validate()).To(Succeed())
+	predicate, err := read.Predicate.MarshalJSON()
+	g.Expect(err).NotTo(HaveOccurred())
+	var result testresult.TestResult
+	g.Expect(protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(predicate, &result)).To(Succeed())
+	g.Expect(result.PassedTests).To(Equal(m.Tests.Passed))
+
 	var statement map[string]any
 	g.Expect(json.Unmarshal(payload, &statement)).To(Succeed())
 	digest := sha256.Sum256(member(bundle.ManifestFile))
@@ -242,7 +255,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"nonce that nobody chose": {key: vendor, options: func(o *bundle.Options) { o.Nonce = "" }, notes: []string{`nonce: "the recipient's": not compared (give the nonce that you chose)`}},
 		"expired":                 {key: vendor, options: func(o *bundle.Options) { o.Now = now.AddDate(1, 0, 0) }, refuted: []string{"expiry: expired on 2027-11-30"}},
 		"run after the bundle":    {key: vendor, change: func(m *bundle.Manifest) { m.Runs[1].Started = started.Add(2 * time.Hour) }, refuted: []string{"dates: run 2 started at 2026-11-30 12:00:00, after the bundle was created"}},
-		"expires before it began": {key: vendor, change: func(m *bundle.Manifest) { m.Expires = started }, refuted: []string{"dates: created at 2026-11-30 11:00:00, after it expires", "expiry: expired on 2026-11-30"}},
+		"expires before it began": {key: vendor, change: func(m *bundle.Manifest) { m.Expires = m.Created }, refuted: []string{"dates: created at 2026-11-30 11:00:00, after it expires", "expiry: expired on 2026-11-30"}},
 		"same seed":               {key: vendor, change: func(m *bundle.Manifest) { m.Runs[1].Seed = 1 << 60 }, refuted: []string{"seeds: runs 1 and 2 have the same"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -325,6 +338,12 @@ func TestEachChangeOfAFileIsNamed(t *testing.T) {
 			e["payload"] = base64.StdEncoding.EncodeToString(bytes.Replace(payload, []byte(`"full"`), []byte(`"read"`), 1))
 			f[bundle.EnvelopeFile], _ = json.Marshal(e)
 		}, []string{"statement: the statement contradicts the manifest", "signature: not by the key " + bundle.KeyID(options.PublicKey)}},
+		"many signatures": {func(f map[string][]byte) {
+			var e map[string]any
+			_ = json.Unmarshal(f[bundle.EnvelopeFile], &e)
+			e["signatures"] = slices.Repeat(e["signatures"].([]any), 9)
+			f[bundle.EnvelopeFile], _ = json.Marshal(e)
+		}, []string{"statement: certificate.dsse.json is not a DSSE envelope of an in-toto statement", "signature: not by the key " + bundle.KeyID(options.PublicKey)}},
 		"no statement": {func(f map[string][]byte) {
 			f[bundle.EnvelopeFile] = []byte(`{"payloadType":"application/vnd.in-toto+json","payload":"e30=","signatures":[{"sig":"AAAA"}]}`)
 		}, []string{"statement: the payload is not an in-toto statement", "signature: not by the key " + bundle.KeyID(options.PublicKey)}},
@@ -435,46 +454,69 @@ func TestHostileArchivesAreNotBundles(t *testing.T) {
 		i += next
 		secret[i+8] |= 1
 	}
-	bomb := archive(entry{FileHeader: zip.FileHeader{Name: "runs/1/report.html"}})
-	binary.LittleEndian.PutUint32(bomb[bytes.Index(bomb, []byte("PK\x01\x02"))+24:], 64<<20+1) // the size in its header
-	many := map[string][]byte{bundle.ManifestFile: []byte(own)}
-	for i := range 100 {
-		many[fmt.Sprint("file", i)] = nil
+	// declared returns an archive whose headers say that each of the members has the size.
+	declared := func(size uint32, names ...string) []byte {
+		var entries []entry
+		for _, name := range names {
+			entries = append(entries, entry{FileHeader: zip.FileHeader{Name: name}})
+		}
+		body := archive(entries...)
+		for at, rest := 0, names; len(rest) > 0; rest = rest[1:] {
+			at += bytes.Index(body[at:], []byte("PK\x01\x02"))
+			binary.LittleEndian.PutUint32(body[at+24:], size)
+			at++
+		}
+		return body
 	}
-	directory := bytes.Clone(honest)
-	binary.LittleEndian.PutUint32(directory[len(directory)-10:], 100<<10)
+	many := func(n int) []byte {
+		files := map[string][]byte{bundle.ManifestFile: []byte(own)}
+		for i := range n {
+			files[fmt.Sprint("file", i)] = nil
+		}
+		return packed(t, files)
+	}
+	var listed, reports []string
+	for i := range 65 {
+		listed = append(listed, fmt.Sprintf(`"file%d":{}`, i))
+	}
+	for i := range 17 {
+		reports = append(reports, bundle.InRun(i+1, bundle.ReportFile))
+	}
 
 	for name, c := range map[string]struct {
 		body []byte
 		want string
 	}{
-		"empty":           {nil, "not a zip archive"},
-		"text":            {[]byte(strings.Repeat("no bundle ", 10)), "not a zip archive"},
-		"cut off":         {honest[:len(honest)-1], "not a zip archive, or cut off"},
-		"data at the end": {append(bytes.Clone(honest), "<html>"...), "followed by other data"},
-		"data in front":   {append([]byte("#!/bin/sh\n"), honest...), "not where it should be"},
-		"large directory": {directory, "too large"},
-		"many members":    {packed(t, many), "101 files"},
-		"two of one name": {archive(entry{FileHeader: zip.FileHeader{Name: bundle.ManifestFile}, body: "{}"}), "two files of the name"},
-		"absolute name":   {named("/etc/passwd"), "no name of a file"},
-		"parent":          {named("../manifest.json"), "no name of a file"},
-		"hidden parent":   {named("runs/1/../../x"), "no name of a file"},
-		"backslash":       {named(`runs\1\results.json`), "no name of a file"},
-		"drive":           {named("C:x"), "no name of a file"},
-		"escape":          {named("a\x1b[2Jb"), "no name of a file"},
-		"directory":       {named("runs/1/"), "no name of a file"},
-		"long name":       {named(strings.Repeat("n", 101)), "no name of a file"},
-		"symbolic link":   {archive(entry{link, "/etc/passwd"}), "not a regular file"},
-		"encrypted":       {secret, "encrypted"},
-		"bomb":            {bomb, "more than 67108864 bytes"},
-		"no manifest":     {packed(t, map[string][]byte{"a": nil}), "manifest.json: file does not exist"},
-		"no JSON":         {text("{"), "unexpected EOF"},
-		"another version": {text(`{"version":"2"}`), `version "2", this build reads "1"`},
-		"unknown member":  {text(strings.Replace(own, `"level"`, `"color": 1, "level"`, 1)), `unknown field "color"`},
-		"wrong type":      {text(strings.Replace(own, `"full"`, `7`, 1)), "cannot unmarshal number into"},
-		"wrong date":      {text(strings.Replace(own, `"2026-11-30T11:00:00Z"`, `"yesterday"`, 1)), "cannot parse"},
-		"no runs":         {text(`{"version":"1"}`), "0 runs"},
-		"many runs":       {text(`{"version":"1","runs":[{}` + strings.Repeat(",{}", 16) + `]}`), "17 runs"},
+		"empty":               {nil, "not a zip archive"},
+		"text":                {[]byte(strings.Repeat("no bundle ", 10)), "not a zip archive"},
+		"cut off":             {honest[:len(honest)-1], "not a zip archive, or cut off"},
+		"data at the end":     {append(bytes.Clone(honest), "<html>"...), "followed by other data"},
+		"data in front":       {append([]byte("#!/bin/sh\n"), honest...), "not where it should be"},
+		"many members":        {many(100), "101 files"},
+		"very many members":   {many(2000), "too large"},
+		"comment":             {append(append(bytes.Clone(honest[:len(honest)-2]), 1, 0), 'c'), "followed by other data"},
+		"large when unpacked": {declared(64<<20, reports...), "more than 1073741824 bytes"},
+		"two of one name":     {archive(entry{FileHeader: zip.FileHeader{Name: bundle.ManifestFile}, body: "{}"}), "two files of the name"},
+		"absolute name":       {named("/etc/passwd"), "no name of a file"},
+		"parent":              {named("../manifest.json"), "no name of a file"},
+		"hidden parent":       {named("runs/1/../../x"), "no name of a file"},
+		"backslash":           {named(`runs\1\results.json`), "no name of a file"},
+		"drive":               {named("C:x"), "no name of a file"},
+		"escape":              {named("a\x1b[2Jb"), "no name of a file"},
+		"directory":           {named("runs/1/"), "no name of a file"},
+		"long name":           {named(strings.Repeat("n", 101)), "no name of a file"},
+		"symbolic link":       {archive(entry{link, "/etc/passwd"}), "not a regular file"},
+		"encrypted":           {secret, "encrypted"},
+		"bomb":                {declared(64<<20+1, reports[0]), "more than 67108864 bytes"},
+		"no manifest":         {packed(t, map[string][]byte{"a": nil}), "manifest.json: file does not exist"},
+		"no JSON":             {text("{"), "unexpected EOF"},
+		"another version":     {text(`{"version":"2"}`), `version "2", this build reads "1"`},
+		"unknown member":      {text(strings.Replace(own, `"level"`, `"color": 1, "level"`, 1)), `unknown field "color"`},
+		"wrong type":          {text(strings.Replace(own, `"full"`, `7`, 1)), "cannot unmarshal number into"},
+		"wrong date":          {text(strings.Replace(own, `"2026-11-30T11:00:00Z"`, `"yesterday"`, 1)), "cannot parse"},
+		"no runs":             {text(`{"version":"1"}`), "0 runs"},
+		"many files":          {text(`{"version":"1","runs":[{}],"files":{` + strings.Join(listed, ",") + `}}`), "65 files"},
+		"many runs":           {text(`{"version":"1","runs":[{}` + strings.Repeat(",{}", 16) + `]}`), "17 runs"},
 	} {
 		_, err := bundle.Read(bytes.NewReader(c.body), int64(len(c.body)))
 		if !errors.Is(err, bundle.ErrNotBundle) || !strings.Contains(err.Error(), c.want) {

@@ -92,7 +92,7 @@ func (b *Bundle) open() error {
 func checkEnd(archive *io.SectionReader) error {
 	end := make([]byte, 22)
 	at := archive.Size() - int64(len(end))
-	if n, _ := archive.ReadAt(end, at); n < len(end) || !bytes.HasPrefix(end, []byte("PK\x05\x06")) || end[20] != 0 || end[21] != 0 {
+	if n, _ := archive.ReadAt(end, at); n < len(end) || !bytes.HasPrefix(end, []byte("PK\x05\x06")) {
 		return errors.New("not a zip archive, or cut off, or followed by other data")
 	}
 	size, begin := int64(binary.LittleEndian.Uint32(end[12:])), int64(binary.LittleEndian.Uint32(end[16:]))
