@@ -514,6 +514,7 @@ func TestHostileArchivesAreNotBundles(t *testing.T) {
 		"unknown member":      {text(strings.Replace(own, `"level"`, `"color": 1, "level"`, 1)), `unknown field "color"`},
 		"wrong type":          {text(strings.Replace(own, `"full"`, `7`, 1)), "cannot unmarshal number into"},
 		"wrong date":          {text(strings.Replace(own, `"2026-11-30T11:00:00Z"`, `"yesterday"`, 1)), "cannot parse"},
+		"no version":          {text(`{"runs":[{}]}`), `version "", this build reads "1"`},
 		"no runs":             {text(`{"version":"1"}`), "0 runs"},
 		"many files":          {text(`{"version":"1","runs":[{}],"files":{` + strings.Join(listed, ",") + `}}`), "65 files"},
 		"many runs":           {text(`{"version":"1","runs":[{}` + strings.Repeat(",{}", 16) + `]}`), "17 runs"},
