@@ -84,6 +84,14 @@ var limits = []limit{
 	{"Files that are read", "suites/explore", "MaxCases", "bytes of `cases.json`", "", "a wrong file is noticed"},
 	{"Files that are read", "internal/sandbox/journal", "maxLine", "bytes of a line of a journal", "", "no entry is longer"},
 	{"Files that are read", "reports", "MaxSize", "bytes of `results.json`", "", "no run writes more; reading takes 20 times as much memory"},
+	{"Files that are read", "reports/bundle", "maxArchive", "bytes of a bundle, packed and unpacked", "", "anybody may have written it"},
+	{"Files that are read", "reports/bundle", "maxEvidence", "bytes of the evidence of a run in a bundle", "", "as above"},
+	{"Files that are read", "reports/bundle", "maxMember", "bytes of another file in a bundle", "", "as above"},
+	{"Files that are read", "reports/bundle", "maxText", "bytes of the manifest of a bundle, and of its signature", "", "they are kept in memory"},
+	{"Files that are read", "reports/bundle", "maxDirectory", "bytes of the list of files in a bundle", "", "it is kept in memory"},
+	{"Files that are read", "reports/bundle", "maxMembers", "files in a bundle", "", "each has its line in the report"},
+	{"Files that are read", "reports/bundle", "maxRuns", "runs in a bundle", "", "a certificate has three"},
+	{"Files that are read", "reports/bundle", "maxSignatures", "signatures of a bundle", "", "each takes time"},
 	{"Files that are read", "loadtest", "maxParts", "bytes of the parts of a load run", "", "a wrong file is noticed"},
 
 	{"Reports", "reports", "MaxWritten", "characters of `results.json`", "", "reading it takes 20 times as much memory"},
@@ -119,6 +127,7 @@ var bounded = map[string][]string{
 	"internal/sandbox/lock":    {"MaxAge"},
 	"internal/sandbox/journal": nil,
 	"internal/judge":           {"most"},
+	"reports/bundle":           nil,
 	"fixtures/profile":         {"DefaultTimeout", "DefaultConcurrency", "DefaultWaitTimeout", "DefaultMintTimeout", "maxMintTimeout", "maxWaitTimeout", "maxRequestsPerSecond", "longest"},
 	"suites/runner":            {"closeTimeout"},
 }
