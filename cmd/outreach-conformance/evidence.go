@@ -8,11 +8,12 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/bundle"
 	"outreach.example/conformance/suites/runner"
 )
 
 // evidenceFile is the recording of a run in the output directory.
-const evidenceFile = "evidence.har.gz"
+const evidenceFile = bundle.EvidenceFile
 
 // recorded runs with a recording of the exchanges, if the user wants one.
 func (f runFlags) recorded(config runner.Config, run func(runner.Config) (reports.Results, error)) (results reports.Results, err error) {

@@ -14,7 +14,7 @@ func newReport() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  needsSubcommand,
 	}
-	cmd.AddCommand(newReportHTML(), newReportDiff(), newReportMerge(), newReportVerify())
+	cmd.AddCommand(newReportHTML(), newReportDiff(), newReportMerge(), newReportBundle(), newReportVerify())
 	return cmd
 }
 

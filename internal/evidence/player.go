@@ -102,18 +102,36 @@ type Player struct {
 	Missing []string // requests that the recording does not have
 }
 
-// Open reads a recording.
-func Open(from io.Reader) (*Player, error) {
+// About returns what a recording says of its run.
+func About(from io.Reader) (r Run, err error) {
+	err = read(from, func(har.Entry) error { return nil }, func(member string, value json.RawMessage) error {
+		if member == aboutRun {
+			return json.Unmarshal(value, &r)
+		}
+		return nil
+	})
+	return r, err
+}
+
+func read(from io.Reader, each func(har.Entry) error, last func(member string, value json.RawMessage) error) error {
 	zip, err := gzip.NewReader(from)
 	if err != nil {
-		return nil, fmt.Errorf("not a compressed HTTP archive: %w (run --evidence writes one)", err)
+		return fmt.Errorf("not a compressed HTTP archive: %w (run --evidence writes one)", err)
 	}
-	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, decided: map[string]map[string][]int{}, moved: time.Now()}
-	open, packs, entries := map[string]*sending{}, newPacker(), 0 // open are those whose end has not come yet
-	err = har.Read(io.LimitReader(zip, maxSize), func(e har.Entry) error {
+	entries := 0
+	return har.Read(io.LimitReader(zip, maxSize), func(e har.Entry) error {
 		if entries++; entries > maxEntries {
 			return fmt.Errorf("the archive has more than %d entries", maxEntries)
 		}
+		return each(e)
+	}, last)
+}
+
+// Open reads a recording.
+func Open(from io.Reader) (*Player, error) {
+	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, decided: map[string]map[string][]int{}, moved: time.Now()}
+	open, packs := map[string]*sending{}, newPacker() // open are those whose end has not come yet
+	err := read(from, func(e har.Entry) error {
 		if e.Source == client.Renewal {
 			return nil // a replay waits for nothing, and so renews nothing
 		}

@@ -50,8 +50,8 @@ func (c Challenge) sum(what string) [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "outreach-conformance %s %d %q", what, c.Run, c.Nonce))
 }
 
-// explains returns an error if the recorded run does not follow from its challenge.
-func (c Challenge) explains(s settings) error {
+// Explains returns an error if the recorded run does not follow from the challenge.
+func (c Challenge) Explains(s Recording) error {
 	for _, fact := range []struct {
 		what  string
 		holds bool

@@ -14,8 +14,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// settings are those of a run that decide what it sends. A recording has them.
-type settings struct {
+// Recording is what a recording says of its run: what decides which requests the specs send.
+type Recording struct {
 	ID           string    `json:"id"`
 	Started      time.Time `json:"started"`
 	Seed         uint64    `json:"seed"`
@@ -28,7 +28,7 @@ type settings struct {
 	Requirements []string  `json:"requirements,omitempty"`
 	Groups       []string  `json:"groups,omitempty"`
 
-	Challenge *Challenge `json:"challenge,omitempty"`
+	Challenge *Challenge `json:"challenge,omitempty"` // nil if the run followed from none
 }
 
 // endEvidence ends the recording.
@@ -38,15 +38,36 @@ func (r *run) endEvidence() error {
 		return err
 	}
 	s := r.config.Selection
-	return r.config.Evidence.Close(settings{ID: r.About.Run.ID, Started: r.About.Run.Started, Seed: r.config.Seed, Salt: r.env.Salt,
+	return r.config.Evidence.Close(Recording{ID: r.About.Run.ID, Started: r.About.Run.Started, Seed: r.config.Seed, Salt: r.env.Salt,
 		Address: r.config.Target.BaseURL, Kind: r.config.Target.Kind, Profile: string(public),
 		Profiles: texts(s.Profiles), Operations: s.Operations, Requirements: s.Requirements, Groups: s.Groups,
 		Challenge: r.config.Challenge})
 }
 
+// ReadRecording returns what a recording says of its run. It skips the exchanges.
+func ReadRecording(from io.Reader) (Recording, error) {
+	about, err := evidence.About(from)
+	if err != nil {
+		return Recording{}, err
+	}
+	return recordingOf(about)
+}
+
+func recordingOf(about evidence.Run) (r Recording, err error) {
+	if err = json.Unmarshal(about.Settings, &r); err != nil {
+		return r, fmt.Errorf("the settings of the recorded run: %w", err)
+	}
+	return r, nil
+}
+
+// TargetProfile returns the profile of the target, without secrets.
+func (r Recording) TargetProfile() (*profile.Profile, error) {
+	return profile.Parse("the profile of the recorded run", []byte(r.Profile))
+}
+
 // replay is a recorded run that is judged again.
 type replay struct {
-	settings
+	Recording
 	player *evidence.Player
 }
 
@@ -54,46 +75,46 @@ type replay struct {
 // for those that came before.
 const replayed = 1000
 
-// Fit says how the requests of a replay fit the recording.
-type Fit struct {
-	Missing []string // requests that the recording does not have
-	Left    []string // requests of the recording that the replay did not send
+// Again is what came of judging a recorded run again.
+type Again struct {
+	Recording
+	Results reports.Results
+	Missing []string // requests of the specs that the recording does not have
+	Left    []string // requests of the recording that the specs did not send
 	// Bounded says why an honest recording may not fit; empty if it must.
 	Bounded string
-	// Challenge is that of the recorded run, if it had one. Unexplained says what of the run does not
-	// follow from it; nil for nothing.
-	Challenge   Challenge
-	Unexplained error
 }
+
+// Fits reports whether the specs sent the requests of the recording.
+func (a Again) Fits() bool { return len(a.Missing)+len(a.Left) == 0 }
 
 // JudgeAgain judges a recorded run again: the same specs run, and the recording answers them. Its
 // error means that the recording cannot be read.
-func JudgeAgain(ctx context.Context, recording io.Reader, version string) (results reports.Results, fit Fit, err error) {
+func JudgeAgain(ctx context.Context, recording io.Reader, version string) (again Again, err error) {
 	r := &replay{}
 	if r.player, err = evidence.Open(recording); err != nil {
-		return results, fit, err
+		return again, err
 	}
-	if err = json.Unmarshal(r.player.Run.Settings, &r.settings); err != nil {
-		return results, fit, fmt.Errorf("the settings of the recorded run: %w", err)
+	if r.Recording, err = recordingOf(r.player.Run); err != nil {
+		return again, err
 	}
+	again.Recording = r.Recording
 	if r.Challenge != nil {
-		fit.Challenge = *r.Challenge
-		fit.Unexplained = r.Challenge.explains(r.settings)
 		r.Challenge.name(r.ID)
 	}
-	p, err := profile.Parse("the profile of the recorded run", []byte(r.Profile))
+	p, err := r.TargetProfile()
 	if err != nil {
-		return results, fit, err
+		return again, err
 	}
 	s := Selection{Operations: r.Operations, Requirements: r.Requirements, Groups: r.Groups}
 	for _, name := range r.Profiles {
 		s.Profiles = append(s.Profiles, spec.Profile(name))
 	}
 	t := &target.Target{BaseURL: r.Address, Kind: r.Kind, Profile: p.WithPlaceholders(r.player.Run.Keys)}
-	results, err = Run(ctx, Config{Target: t, Selection: s, Seed: r.Seed, Version: version, replay: r})
-	fit.Missing, fit.Left = r.player.Missing, r.player.Left()
+	again.Results, err = Run(ctx, Config{Target: t, Selection: s, Seed: r.Seed, Version: version, replay: r})
+	again.Missing, again.Left = r.player.Missing, r.player.Left()
 	if p.Budget > 0 {
-		fit.Bounded = "the run had a budget of requests, and which specs it cut is chance"
+		again.Bounded = "the run had a budget of requests, and which specs it cut is chance"
 	}
-	return results, fit, err
+	return again, err
 }

@@ -1,0 +1,326 @@
+package certify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/internal/printable"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/bundle"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/runner"
+)
+
+// Line is one thing that was checked.
+type Line struct {
+	bundle.Line
+	More []string // what the line counts
+}
+
+// Lines are what was checked.
+type Lines []Line
+
+func (l *Lines) add(what string, state bundle.State, format string, args ...any) {
+	*l = append(*l, Line{Line: bundle.Line{What: what, State: state, Why: fmt.Sprintf(format, args...)}})
+}
+
+// compare adds a line: whether the two are equal.
+func (l *Lines) compare(what, claimed, found string) {
+	if claimed == found {
+		l.add(what, bundle.OK, "%s", claimed)
+		return
+	}
+	l.add(what, bundle.Refuted, "the bundle says %q, the evidence shows %q", clip(claimed), clip(found))
+}
+
+// agree is compare for values of which the reader needs only what they say.
+func (l *Lines) agree(what, says string, claimed, found any) {
+	if a, b := textOf(claimed), textOf(found); a != b {
+		l.compare(what, a, b)
+		return
+	}
+	l.add(what, bundle.OK, "%s", says)
+}
+
+func clip(text string) string {
+	const most = 200
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}
+
+// State returns the worst state of the lines, without notes.
+func (l Lines) State() bundle.State {
+	for _, state := range []bundle.State{bundle.Refuted, bundle.CannotTell} {
+		if slices.ContainsFunc(l, func(line Line) bool { return line.State == state }) {
+			return state
+		}
+	}
+	return bundle.OK
+}
+
+// Judged is a run whose recording was judged again.
+type Judged struct {
+	Claimed reports.Results
+	Found   runner.Again
+}
+
+// VerifyRun judges a recorded run again, and compares what its results claim. Its error means that the
+// recording cannot be read.
+func VerifyRun(ctx context.Context, claimed reports.Results, recording io.Reader, version string) (Judged, Lines, error) {
+	found, err := runner.JudgeAgain(ctx, recording, version)
+	if err != nil {
+		return Judged{}, nil, err
+	}
+	j, l := Judged{claimed, found}, Lines{}
+	f := found.Results
+	l.compare("run", claimed.Run.ID, f.Run.ID)
+	l.compare("date", claimed.Run.Started.UTC().String(), f.Run.Started.UTC().String())
+	l.compare("seed", fmt.Sprint(claimed.Run.Seed), fmt.Sprint(f.Run.Seed))
+	l.compare("selection", selectionOf(claimed), selectionOf(f))
+	l.compare("target", targetOf(claimed), targetOf(f))
+	doubt := j.doubt(version)
+	refutes := bundle.Refuted
+	if doubt != "" {
+		refutes = bundle.CannotTell
+	}
+	requests := fmt.Sprintf("%s sent again, %s that the evidence lacks, %s of the evidence that nothing asks for",
+		printable.Number(f.Traffic.Requests), printable.Number(len(found.Missing)), printable.Number(len(found.Left)))
+	if found.Fits() {
+		l.add("requests", bundle.OK, "%s", requests)
+	} else {
+		l.add("requests", refutes, "the evidence does not fit: %s", requests)
+	}
+	l[len(l)-1].More = slices.Concat(found.Missing, found.Left)
+	same, unknown, differ := compareOutcomes(claimed, f)
+	state := bundle.OK
+	if len(differ) > 0 {
+		state = refutes
+	}
+	l.add("outcomes", state, "%s of %s follow from the evidence", printable.Number(same), printable.Counted(len(claimed.Checks), "check"))
+	l[len(l)-1].More = differ
+	if len(unknown) > 0 {
+		l.add("outcomes", bundle.CannotTell, "%s cannot be judged again: their specs send requests that the evidence lacks", printable.Counted(len(unknown), "check"))
+		l[len(l)-1].More = unknown
+	}
+	if found.Fits() && len(claimed.Regressions) == 0 { // these compare with another run
+		l.compare("verdict", string(claimed.Verdict), string(f.Verdict))
+	}
+	if doubt != "" {
+		l.add("doubt", bundle.Note, "%s", doubt)
+	}
+	return j, l, nil
+}
+
+// doubt says why honest evidence may not fit; empty if it must.
+func (j Judged) doubt(version string) string {
+	switch run := j.Claimed.Run; {
+	case j.Claimed.Tool.Version != version:
+		return fmt.Sprintf("version %s recorded the run, and this is %s: its specs may send other requests", j.Claimed.Tool.Version, version)
+	case run.Interrupted:
+		return "the run was interrupted"
+	case len(j.Claimed.Troubles) > 0:
+		return "the run had trouble with the target"
+	}
+	return j.Found.Bounded
+}
+
+// Verify judges the runs of a bundle again, and checks everything else in it against them.
+func Verify(ctx context.Context, b *bundle.Bundle, o bundle.Options, version string, reference []reports.Observation) (l Lines) {
+	for _, line := range b.Check(o) {
+		l = append(l, Line{Line: line})
+	}
+	var all []Run
+	sameVersion := b.Manifest.Program.Version == version
+	for i := range b.Manifest.Runs {
+		j, lines, err := verifyRun(ctx, b, i+1, version)
+		for _, line := range lines {
+			line.What = fmt.Sprintf("run %d: %s", i+1, line.What)
+			l = append(l, line)
+		}
+		if err != nil {
+			l.add(fmt.Sprintf("run %d", i+1), bundle.Refuted, "%v", err)
+			continue
+		}
+		found := j.Found.Results
+		found.Tool = j.Claimed.Tool
+		all = append(all, Run{found, j.Found.Recording})
+		claimed := runOf(Run{j.Claimed, j.Found.Recording})
+		l.agree(fmt.Sprintf("run %d: manifest", i+1), "date, settings, verdict and counts are those of the run", b.Manifest.Runs[i], claimed)
+		l.compare(fmt.Sprintf("run %d: program", i+1), programOf(bundle.ProgramOf(j.Claimed.Tool.Version, j.Claimed.Tool.Commit, nil), j.Claimed.Tool.Go),
+			programOf(b.Manifest.Program, b.Manifest.Program.Go))
+		if sameVersion {
+			page, err := reportOf(j.Claimed)
+			l.same(b, bundle.InRun(i+1, bundle.ReportFile), page, err)
+		}
+	}
+	if len(all) < len(b.Manifest.Runs) {
+		return l
+	}
+	l.verifyManifest(b, all, o, sameVersion, reference)
+	return l
+}
+
+func programOf(p bundle.Program, goVersion string) string {
+	return fmt.Sprintf("%s, commit %q, modified %v, %s", p.Version, p.Commit, p.Modified, goVersion)
+}
+
+func verifyRun(ctx context.Context, b *bundle.Bundle, number int, version string) (j Judged, l Lines, err error) {
+	body, err := member(b, bundle.InRun(number, bundle.ResultsFile))
+	if err != nil {
+		return j, l, err
+	}
+	claimed, err := reports.Parse(body)
+	if err != nil {
+		return j, l, err
+	}
+	recording, err := b.Member(bundle.InRun(number, bundle.EvidenceFile))
+	if err != nil {
+		return j, l, err
+	}
+	defer func() { _ = recording.Close() }()
+	return VerifyRun(ctx, claimed, recording, version)
+}
+
+// verifyManifest compares the manifest and the files that belong to no run with what the evidence
+// shows.
+func (l *Lines) verifyManifest(b *bundle.Bundle, all []Run, o bundle.Options, sameVersion bool, reference []reports.Observation) {
+	m := b.Manifest
+	d := Decide(m.Level, all)
+	want := manifestOf(d, all, Options{Level: m.Level, Nonce: m.Nonce, Program: m.Program, Created: m.Created, Expires: m.Expires})
+	l.agree("implementation", strings.TrimSpace(m.Implementation.Name+" "+m.Implementation.Version+" by "+m.Implementation.Vendor), m.Implementation, want.Implementation)
+	l.agree("checks", fmt.Sprintf("%d passed in all runs", len(m.Tests.Passed)), m.Tests, want.Tests)
+	if sameVersion {
+		l.compare("catalogue", m.Catalogue, want.Catalogue)
+		l.compare("OpenAPI document", m.OpenAPI, want.OpenAPI)
+	} else {
+		l.add("program", bundle.Note, "version %s made the bundle, and this is another one: pages and digests of the catalogue are not compared", m.Program.Version)
+	}
+	l.verifyNonce(m, all)
+	switch {
+	case m.Certificate && d.Certifies():
+		l.add("certificate", bundle.OK, "the evidence meets what certify requires of the level %s", m.Level)
+	case m.Certificate && sameVersion:
+		l.add("certificate", bundle.Refuted, "the evidence does not meet what certify requires of the level %s", m.Level)
+		(*l)[len(*l)-1].More = slices.Concat(d.Failed, d.Missing)
+	case m.Certificate:
+		l.add("certificate", bundle.CannotTell, "this version requires more than the evidence shows")
+		(*l)[len(*l)-1].More = slices.Concat(d.Failed, d.Missing)
+	default:
+		l.add("certificate", bundle.Note, "the bundle is not a certificate")
+		(*l)[len(*l)-1].More = slices.Concat(d.Failed, d.Missing)
+	}
+	l.same(b, bundle.ProfileFile, []byte(all[0].Recording.Profile), nil)
+	resemblance := Resemblance(all[0].Results.Observations, reference)
+	if sameVersion {
+		page, badge, err := show(d, m, resemblance)
+		l.same(b, bundle.PageFile, page, err)
+		l.same(b, bundle.BadgeFile, badge, err)
+	}
+	if resemblance >= Resembles {
+		l.add("implementation", bundle.Note, "where the specification is silent, %.0f %% of the behaviour is that of our reference server: this is probably that server", 100*resemblance)
+	}
+	names := timed()
+	l.add("times", bundle.Note, "a recording only claims them: %d of %d checks rest on times", len(names), len(spec.Pairs()))
+	(*l)[len(*l)-1].More = names
+}
+
+// verifyNonce checks that all runs follow from the nonce of the manifest.
+func (l *Lines) verifyNonce(m bundle.Manifest, all []Run) {
+	if m.Nonce == "" {
+		return
+	}
+	var wrong error
+	for i, want := range Challenges(m.Nonce)[:min(runs, len(all))] {
+		wrong = errors.Join(wrong, want.Explains(all[i].Recording))
+	}
+	if wrong != nil {
+		l.add("challenge", bundle.Refuted, "%v", wrong)
+		return
+	}
+	l.add("challenge", bundle.OK, "seeds, ids and names of all runs follow from the nonce")
+}
+
+// same adds a line: whether a file of the bundle is what this program makes of the evidence.
+func (l *Lines) same(b *bundle.Bundle, name string, want []byte, err error) {
+	if err != nil {
+		l.add(name, bundle.CannotTell, "%v", err)
+		return
+	}
+	body, err := member(b, name)
+	switch {
+	case err != nil:
+		l.add(name, bundle.Refuted, "%v", err)
+	case !bytes.Equal(body, want):
+		l.add(name, bundle.Refuted, "it does not follow from the evidence")
+	default:
+		l.add(name, bundle.OK, "it follows from the evidence")
+	}
+}
+
+func member(b *bundle.Bundle, name string) ([]byte, error) {
+	file, err := b.Member(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return io.ReadAll(file) // the bundle bounds it
+}
+
+// textOf returns the value as JSON.
+func textOf(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func selectionOf(r reports.Results) string {
+	text := strings.TrimSpace("profile " + r.Run.Profile + " " + r.Run.Selection)
+	if len(r.Run.Operations) > 0 {
+		text += ", operations " + strings.Join(r.Run.Operations, " ")
+	}
+	if len(r.Run.Omits) > 0 {
+		text += ", without the fields " + strings.Join(r.Run.Omits, " ")
+	}
+	return text
+}
+
+func targetOf(r reports.Results) string {
+	return fmt.Sprintf("%s %s by %s at %s", r.Target.Name, r.Target.Version, r.Target.Vendor, r.Target.BaseURL)
+}
+
+// compareOutcomes counts the checks with the same outcome, and names the others. unknown are those
+// whose specs got no recorded response.
+func compareOutcomes(claimed, found reports.Results) (same int, unknown, differ []string) {
+	index := map[string]reports.Outcome{}
+	for _, c := range found.Checks {
+		index[nameOf(c)] = c.Outcome
+	}
+	for _, c := range claimed.Checks {
+		name := nameOf(c)
+		if outcome, judged := index[name]; !judged {
+			differ = append(differ, fmt.Sprintf("%s: the results say %s, the recorded run has no such check", name, c.Outcome))
+		} else if outcome == reports.Error && c.Outcome != reports.Error {
+			unknown = append(unknown, name)
+		} else if outcome != c.Outcome {
+			differ = append(differ, fmt.Sprintf("%s: the results say %s, the evidence shows %s", name, c.Outcome, outcome))
+		} else {
+			same++
+		}
+		delete(index, name)
+	}
+	for name, outcome := range index {
+		differ = append(differ, fmt.Sprintf("%s: the results leave it out, the evidence shows %s", name, outcome))
+	}
+	slices.Sort(differ)
+	return same, unknown, differ
+}
