@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"outreach.example/conformance/loadtest/schedule"
 	"slices"
 	"strings"
 	"sync"
@@ -205,7 +206,7 @@ func part(t testing.TB, index, of int) loadtest.Part { return latePart(t, index,
 func latePart(t testing.TB, index, of int, lag time.Duration) loadtest.Part {
 	t.Helper()
 	s := reading(10, time.Second)
-	recorder := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 10 / int64(of), Rate: 10, Duration: time.Second, Start: time.Unix(1e9, 0)})
+	recorder := measure.NewRecorder("steady", time.Unix(1e9, 0), schedule.Constant(10, time.Second))
 	for n := range 10 / of {
 		due := time.Duration(n*of+index) * 100 * time.Millisecond
 		recorder.Add(measure.Sample{Seq: uint64(n*of + index), Label: "list", Due: due, Sent: due + lag, Done: due + lag + time.Millisecond, Status: 200})

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/load"
@@ -172,8 +173,8 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 			c.now = d.figures[threshold.Sustained] // which may have no upper end
 			result = t.Hold(c.worse())
 		} else {
-			p := d.phases[slices.IndexFunc(d.phases, func(p Phase) bool { return p.Name == c.phase })]
-			c.now = threshold.Latency(d.tolerant(p.Recording), c.of.P) // which allows for the lag
+			p := d.phases[slices.IndexFunc(d.phases, func(p phase) bool { return p.Name == c.phase })]
+			c.now = d.latency(p, c.of.P)
 			result = distrust(p, t.Hold(c.worse()))
 			c.phase = fmt.Sprintf("%s p%g", c.phase, 100*c.of.P)
 		}
@@ -184,6 +185,16 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 		result.Sentence = fmt.Sprintf("%s in %s; %s", result.Brief, base.Name, result.Sentence)
 		d.enter(c.phase, result)
 	}
+}
+
+// latency returns a quantile of the response times of a phase. It may be as low as that of
+// the service times, unless the generator's lag is the target's.
+func (d *Draft) latency(p phase, quantile float64) threshold.Figure {
+	e := p.Response[measure.Accepted].Quantile(quantile)
+	if p.Late() > 0 && !d.tolerates(p.Recording) {
+		e.Low = min(e.Low, p.Service[measure.Accepted].Quantile(quantile).Low)
+	}
+	return threshold.OfQuantile(e)
 }
 
 // Difference compares the figures of two load runs, as a run with a baseline does. It

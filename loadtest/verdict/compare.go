@@ -146,7 +146,7 @@ type comparedKind struct {
 	p          float64 // of the response time; 0 for the share of failed requests
 }
 
-func (k comparedKind) of(p Phase) float64 {
+func (k comparedKind) of(p phase) float64 {
 	if k.p == 0 {
 		return 100 * p.Share("", measure.Failed).Value
 	}
@@ -155,5 +155,5 @@ func (k comparedKind) of(p Phase) float64 {
 
 // atLeast reports whether the p-quantile is only a lower bound in a phase.
 func (d *Draft) atLeast(p float64) bool {
-	return slices.ContainsFunc(d.phases, func(one Phase) bool { return one.Response[measure.Accepted].AtLeast(p) })
+	return slices.ContainsFunc(d.phases, func(one phase) bool { return one.Response[measure.Accepted].AtLeast(p) })
 }

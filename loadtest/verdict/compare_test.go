@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"outreach.example/conformance/loadtest/schedule"
 	"strings"
 	"testing"
 	"time"
@@ -63,13 +64,13 @@ func inTurnOf(t *testing.T, bound string, answer func(side, i, n int) (took time
 		d := NewDraft(s, terms)
 		d.InBlocks = true
 		for i := range pairs {
-			r := measure.NewRecorder(measure.Plan{Name: "block", Planned: 50, Rate: 50, Duration: time.Second, Start: time.Unix(1e9, 0)})
+			r := measure.NewRecorder("block", time.Unix(1e9, 0), schedule.Constant(50, time.Second))
 			for n := range 50 {
 				due := time.Duration(n) * 20 * time.Millisecond
 				took, status := answer(side, i, n)
 				r.Add(measure.Sample{Seq: uint64(n), Label: spec.ListLeadLists, Due: due, Sent: due, Done: due + took, Status: status})
 			}
-			d.Keep(Phase{Recording: r.Recording()})
+			d.Keep(r.Recording(), nil)
 		}
 		drafts[side] = d
 	}
@@ -107,7 +108,7 @@ func TestToleranceOfAComparison(t *testing.T) {
 	}{
 		"a little slower":                  {"", by(1.02), reports.Failed, "response p50 is worse at B"},
 		"a little slower, tolerated":       {"worse<5%", by(1.02), reports.Passed, ""},
-		"slower than tolerated":            {"worse<5%", by(1.2), reports.Failed, "worse<5% missed: 120 ms, A has 100 ms; the change is 20 %"},
+		"slower than tolerated":            {"worse<5%", by(1.2), reports.Failed, "worse<5% missed: 120.1 ms, A has 100 ms; the change is 20.05 %"},
 		"faster":                           {"worse<5%", by(0.5), reports.Passed, ""},
 		"neither":                          {"worse<5%", unsteady, reports.Inconclusive, "needed for each target (--pairs "},
 		"unsteady, but far from the bound": {"worse<50%", unsteady, reports.Passed, ""},

@@ -66,7 +66,7 @@ func (d *Draft) joinPhase(n int, shares []Share) {
 	near := ""
 	for i, share := range shares {
 		parts = append(parts, share.Recordings[n])
-		if is, why := (measure.Calibration{Ceiling: share.Ceiling}).Near(share.Recordings[n]); is {
+		if why := (measure.Calibration{Ceiling: share.Ceiling}).Near(share.Recordings[n]); why != "" {
 			near = fmt.Sprintf("shard %d: %s", i+1, why)
 		}
 	}
@@ -75,17 +75,17 @@ func (d *Draft) joinPhase(n int, shares []Share) {
 		d.Void("%s", err)
 		return
 	}
-	p := d.Assess(rec)
-	p.Near, p.Cut = near, d.cut != "" && n == len(shares[0].Recordings)-1
-	d.Keep(p)
+	p := d.assess(rec)
+	p.near, p.cut = near, d.cut != "" && n == len(shares[0].Recordings)-1
+	d.keep(p)
 	switch {
-	case p.Cut: // an aborted phase shows no drift
+	case p.cut: // an aborted phase shows no drift
 	case d.scenario.Kind == scenario.Spike:
 		d.Recovery(rec, d.scenario.Duration/3)
 	case d.scenario.Kind == scenario.Soak && len(shares[0].Memory) > 0:
-		d.Drift(p, shares[0].Memory[0].Points)
+		d.Drift(rec, shares[0].Memory[0].Points)
 	case d.scenario.Kind == scenario.Soak:
-		d.Drift(p, nil)
+		d.Drift(rec, nil)
 	}
 }
 

@@ -33,15 +33,16 @@ type Tried struct {
 func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 	// The generator can only make figures worse. So a rate that meets the
 	// thresholds is met. One that does not is the target's fault if no lag explains it.
-	p := d.Assess(rec)
-	limits, limitedBy := d.terms.Calibration.Limits(rec)
-	limits = limits && !d.tolerates(rec)
+	limitedBy := ""
+	if !d.tolerates(rec) {
+		limitedBy = cmp.Or(d.terms.Calibration.Near(rec), rec.SentLate())
+	}
 	missed, surely, unsure := d.misses(rec, confirm)
 	why := strings.Join(missed, "; ")
 	t := Tried{Met: len(missed)+len(unsure) == 0}
 	switch {
-	case float64(rec.Sent) < leastSent*float64(rec.Planned):
-		why = fmt.Sprintf("%s of %s requests were sent", printable.Number(rec.Sent), printable.Number(rec.Planned))
+	case float64(rec.Sent) < leastSent*float64(rec.Planned()):
+		why = fmt.Sprintf("%s of %s requests were sent", printable.Number(rec.Sent), printable.Number(rec.Planned()))
 		t = Tried{Ceiling: true}
 	case why == "" && len(unsure) > 0:
 		said, need := undecided(rec, unsure)
@@ -49,19 +50,18 @@ func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 			why += "; " + d.advice(rec, need)
 			d.unsure = why
 		}
-	case why != "" && limits && !surely:
+	case why != "" && limitedBy != "" && !surely:
 		why = limitedBy
 		t.Ceiling = true
 	}
-	served, behind := rec.Served()
-	t.Served = served
+	t.Served = rec.Served()
 	found := d.Result.Sustained
-	found.SaturationPerSecond = max(found.SaturationPerSecond, served)
+	found.SaturationPerSecond = max(found.SaturationPerSecond, t.Served)
 	point := kneePoint(rec, t.Met, why)
-	point.QueueGrew = behind
+	point.QueueGrew = t.Served > 0
 	found.Knee = append(found.Knee, point)
 	if confirm && t.Met {
-		d.Keep(p)
+		d.Keep(rec, nil)
 	} else {
 		d.Uses.Searched += rec.Sent
 	}
@@ -138,11 +138,11 @@ func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, surel
 // fallsBehind describes how much the target serves if it does not keep up with
 // the rate; it is empty otherwise.
 func fallsBehind(rec measure.Recording) string {
-	served, behind := rec.Served()
-	if !behind {
+	served := rec.Served()
+	if served == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the queue grew: the target served %s of %s requests/s", printable.Figure(served), printable.Figure(rec.Rate))
+	return fmt.Sprintf("the queue grew: the target served %s of %s requests/s", printable.Figure(served), printable.Figure(rec.Rate()))
 }
 
 // mostRefused is the share of 429 answers at which a rate still counts as held,
@@ -175,8 +175,8 @@ func undecided(rec measure.Recording, unsure []threshold.Result) (said string, n
 	if !known {
 		need = 0
 	}
-	return fmt.Sprintf("%s %s at %s/s: %s requests sent in %s, %s answered", why, strings.Join(doubts, " and "), printable.Figure(rec.Rate),
-		printable.Number(rec.Sent), printable.Seconds(rec.Duration), printable.Number(rec.Sent-rec.Statuses[0])), need
+	return fmt.Sprintf("%s %s at %s/s: %s requests sent in %s, %s answered", why, strings.Join(doubts, " and "), printable.Figure(rec.Rate()),
+		printable.Number(rec.Sent), printable.Seconds(rec.Duration()), printable.Number(rec.Sent-rec.Statuses[0])), need
 }
 
 // advice says how to decide the thresholds.
@@ -184,7 +184,7 @@ func (d *Draft) advice(rec measure.Recording, need int64) string {
 	if need == 0 {
 		return "run longer (--duration)"
 	}
-	longer := time.Duration(float64(need) / rec.Rate * float64(d.scenario.Duration) / float64(d.scenario.Confirm) * float64(time.Second))
+	longer := time.Duration(float64(need) / rec.Rate() * float64(d.scenario.Duration) / float64(d.scenario.Confirm) * float64(time.Second))
 	if longer = longer.Truncate(time.Second) + time.Second; longer > schedule.MaxDuration {
 		return fmt.Sprintf("about %s needed, more than the longest phase allows (relax the threshold)", printable.Number(need))
 	}
@@ -193,8 +193,8 @@ func (d *Draft) advice(rec measure.Recording, need int64) string {
 
 func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {
 	h := rec.Response[measure.Accepted]
-	p := load.KneePoint{AskedPerSecond: rec.Rate, P50MS: ms(h.Value(0.5)), P99MS: ms(h.Value(0.99)), OK: met, Why: why, Open: h.AtLeast(0.99), MedianOpen: h.AtLeast(0.5)}
-	if took := max(rec.Duration, lastDone(rec)); took > 0 {
+	p := load.KneePoint{AskedPerSecond: rec.Rate(), P50MS: ms(h.Value(0.5)), P99MS: ms(h.Value(0.99)), OK: met, Why: why, Open: h.AtLeast(0.99), MedianOpen: h.AtLeast(0.5)}
+	if took := max(rec.Duration(), lastDone(rec)); took > 0 {
 		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)) / took.Seconds()
 	}
 	if rec.Sent > 0 {
@@ -216,5 +216,5 @@ func lastDone(rec measure.Recording) time.Duration {
 	for _, h := range rec.Response {
 		slowest = max(slowest, h.Max())
 	}
-	return min(last, rec.Duration+slowest)
+	return min(last, rec.Duration()+slowest)
 }

@@ -23,29 +23,27 @@ const (
 // Latency that certainly rose by half and a certain rise of errors fail the
 // scenario; memory is only reported. A soak that was cut short is only reported
 // too, because its end may have distorted the figures.
-func (d *Draft) Drift(p Phase, memory []load.MemoryPoint) {
-	trends := p.Drifts()
+func (d *Draft) Drift(rec measure.Recording, memory []load.MemoryPoint) {
+	trends := rec.Drifts()
 	for _, t := range trends {
 		switch {
-		case t.Verdict != measure.Drifting || p.Cut:
-		case t.Name == "failed" && t.Low > 0:
-			d.fail("the share of failed requests rose under steady load by at least %s percentage points", printable.Figure(t.Low))
-		case t.Unit == "ms" && t.Low > max(leastRise, steepRise*t.Level):
-			d.fail("%s rose under steady load by at least %s ms, from %s ms", t.Name, printable.Figure(t.Low), printable.Figure(t.Level))
+		case t.Verdict != load.Drifts || d.cut != "":
+		case t.Name == "failed" && t.Change.Low > 0:
+			d.fail("the share of failed requests rose under steady load by at least %s percentage points", printable.Figure(t.Change.Low))
+		case t.Unit == "ms" && t.Change.Low > max(leastRise, steepRise*t.Level):
+			d.fail("%s rose under steady load by at least %s ms, from %s ms", t.Name, printable.Figure(t.Change.Low), printable.Figure(t.Level))
 		}
 	}
 	if len(memory) > 0 {
 		d.Result.Memory = append(d.Result.Memory, load.Memory{Of: "target", Points: memory})
-		series := measure.Series{Name: "memory", Unit: "bytes"}
+		var points []measure.Point
 		for _, point := range memory {
-			series.Points = append(series.Points, measure.Point{At: time.Duration(point.Seconds * float64(time.Second)), Value: float64(point.RSSBytes)})
+			points = append(points, measure.Point{At: time.Duration(point.Seconds * float64(time.Second)), Value: float64(point.RSSBytes)})
 		}
-		trends = append(trends, measure.Drift(series))
+		trends = append(trends, measure.Drift("memory", "bytes", 0, points))
 	}
 	for _, t := range trends {
-		perMinute := 1 / max(t.Over, time.Second).Minutes()
-		d.Result.Drift = append(d.Result.Drift, load.Drift{Name: t.Name, Unit: t.Unit, Verdict: load.Trend(t.Verdict), Why: t.Why,
-			PerMinute: load.Estimate{Value: t.Value * perMinute, Low: t.Low * perMinute, High: t.High * perMinute}})
+		d.Result.Drift = append(d.Result.Drift, t.Drift)
 	}
 }
 
@@ -93,23 +91,23 @@ func (d *Draft) Depths(pages []Page, rec measure.Recording) {
 	}
 	for _, operation := range slices.Compact(operations) {
 		depth := load.Depth{Operation: operation}
-		var first, last measure.Estimate
+		var first, last, firstAlone, lastAlone measure.Estimate
 		for i, p := range slices.DeleteFunc(slices.Clone(pages), func(p Page) bool { return p.Operation != operation }) {
 			h := rec.Labels[scenario.PageLabel(operation, p.Page)][measure.Accepted]
 			p50 := h.Quantile(0.5)
 			if i == 0 {
-				first = p50
+				first, firstAlone = p50, h.Independent().Quantile(0.5)
 			}
 			if p50.Samples > 0 {
-				last = p50
+				last, lastAlone = p50, h.Independent().Quantile(0.5)
 				depth.Points = append(depth.Points, load.DepthPoint{Page: int64(p.Page), Rows: int64(p.Rows), Count: h.Count(),
 					P50MS: ms(last.Value), P99MS: ms(h.Value(0.99)), Open: h.AtLeast(0.99), MedianOpen: last.AtLeast})
 			}
 		}
 		if len(depth.Points) > 1 && !first.AtLeast && first.Value > 0 && first.Low > 0 && first.High > 0 {
 			ratio := threshold.Figure{Known: true, Value: float64(last.Value) / float64(first.Value),
-				Low: float64(last.Alone.Low) / float64(first.Alone.High), High: float64(last.High) / float64(first.Low), Open: last.AtLeast, AtLeast: last.AtLeast}
-			if first.Alone.Open {
+				Low: float64(lastAlone.Low) / float64(firstAlone.High), High: float64(last.High) / float64(first.Low), Open: last.AtLeast, AtLeast: last.AtLeast}
+			if firstAlone.Open {
 				ratio.Low = 0
 			}
 			depth.Ratio, depth.Open = ratio.Value, ratio.AtLeast

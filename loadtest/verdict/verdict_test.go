@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"outreach.example/conformance/loadtest/schedule"
 	"strings"
 	"testing"
 	"time"
@@ -17,12 +18,17 @@ import (
 
 // made returns a phase of one second with so many planned requests. Each status came
 // that often, after 10 ms.
-func made(planned int64, statuses map[int]int) measure.Recording {
-	r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: planned, Rate: float64(planned), Duration: time.Second, Start: time.Unix(1e9, 0)})
+func made(planned int, statuses map[int]int) measure.Recording {
+	return sent(schedule.Constant(float64(planned), time.Second), statuses)
+}
+
+// sent returns a phase in which each status came that often, after 10 ms.
+func sent(plan schedule.Schedule, statuses map[int]int) measure.Recording {
+	r := measure.NewRecorder("steady", time.Unix(1e9, 0), plan)
 	n := 0
 	for status, times := range statuses {
 		for range times {
-			due := time.Duration(n) * time.Second / time.Duration(planned)
+			due := time.Duration(n) * time.Millisecond
 			r.Add(measure.Sample{Seq: uint64(n), Label: spec.ListLeadLists, Due: due, Sent: due, Done: due + 10*time.Millisecond, Status: status})
 			n++
 		}
@@ -55,14 +61,21 @@ func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...
 		}
 		all = append(all, parsed)
 	}
+	if n := len(shares); n > 1 { // each is a shard of a plan of as many times the rate
+		for i, share := range shares {
+			for p := range share.Recordings {
+				plan := &share.Recordings[p].Plan
+				*plan = schedule.Constant(float64(n)*plan.Segments[0].Rate, plan.Duration()).Shard(i, n)
+			}
+		}
+	}
 	return Join(s, shares, Terms{Thresholds: all})
 }
 
 // Each verdict has its reasons.
 func TestVerdictOfAScenario(t *testing.T) {
 	ok := func(n int) map[int]int { return map[int]int{200: n} }
-	closed := made(1000, ok(10))
-	closed.ClosedLoop = true
+	closed := sent(schedule.Constant(0, time.Second), ok(10))
 	near := shareOf(made(1000, ok(1000)))
 	near.Ceiling = 1000
 	nearAndFailing := shareOf(made(1000, map[int]int{200: 900, 500: 100}))
@@ -109,7 +122,7 @@ func TestVerdictOfAScenario(t *testing.T) {
 // The achieved rate counts the time until the last answer, which may come long after
 // the last request was due.
 func TestAchievedRateOfATargetThatFallsBehind(t *testing.T) {
-	r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 100, Rate: 100, Duration: time.Second, Start: time.Unix(1e9, 0)})
+	r := measure.NewRecorder("steady", time.Unix(1e9, 0), schedule.Constant(100, time.Second))
 	for i := range 100 {
 		due := time.Duration(i) * 10 * time.Millisecond
 		r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due, Done: 4 * due, Status: 200})
@@ -199,7 +212,7 @@ func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 // phase only.
 func TestLabelsAreHeldWhereTheyAre(t *testing.T) {
 	phase := func(name, label string) measure.Recording {
-		r := measure.NewRecorder(measure.Plan{Name: name, Planned: 100, Rate: 100, Duration: time.Second, Start: time.Unix(1e9, 0)})
+		r := measure.NewRecorder(name, time.Unix(1e9, 0), schedule.Constant(100, time.Second))
 		for i := range 100 {
 			due := time.Duration(i) * 10 * time.Millisecond
 			r.Add(measure.Sample{Seq: uint64(i), Label: label, Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})
