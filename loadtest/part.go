@@ -20,7 +20,7 @@ import (
 
 // PartVersion is the version of the part format. It increases when readers of
 // the previous version could misread the new one.
-const PartVersion = "2"
+const PartVersion = "3"
 
 // maxParts limits the size of a source of parts, in bytes.
 const maxParts = 512 << 20

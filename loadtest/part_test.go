@@ -307,7 +307,7 @@ func TestDamagedPartsAreErrors(t *testing.T) {
 		"not JSON":                 {"hello\n", "parts:1: "},
 		"broken off":               {good + good[:len(good)/2], "parts:2: "},
 		"an unknown key":           {replace(`{"version"`, `{"extra":1,"version"`), `unknown field "extra"`},
-		"another version":          {replace(`"version":"2"`, `"version":"99"`), `its version is "99"`},
+		"another version":          {replace(`"version":"3"`, `"version":"99"`), `its version is "99"`},
 		"something behind":         {strings.TrimSpace(good) + " {}\n", "trailing data"},
 		"a whole run":              {string(line(t, whole)), "a whole run, not a shard"},
 		"another's outcome":        {string(line(t, other)), `found the outcome of "another", want that of "reading"`},
@@ -331,7 +331,7 @@ func FuzzReadParts(f *testing.F) {
 	}
 	f.Add(slices.Concat(line(f, part(f, 1, 2)), line(f, part(f, 0, 2))))
 	f.Add(line(f, part(f, 0, 1)))
-	f.Add([]byte(`{"version":"2"}`))
+	f.Add([]byte(`{"version":"3"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		parts, err := loadtest.ReadParts("fuzz", bytes.NewReader(data))
 		if err != nil {

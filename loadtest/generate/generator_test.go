@@ -47,7 +47,7 @@ func TestRequestsGoOutWhenTheyAreDue(t *testing.T) {
 		g.Expect(r.Planned()).To(BeEquivalentTo(1100))
 		g.Expect(r.Sent).To(BeEquivalentTo(1100))
 		g.Expect(r.Lag.Max()).To(BeNumerically("<", time.Microsecond))
-		g.Expect(r.Rate).To(BeZero(), "a plan of several rates has none")
+		g.Expect(r.Rate()).To(BeZero(), "a plan of several rates has none")
 	})
 }
 

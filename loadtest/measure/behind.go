@@ -21,7 +21,7 @@ const (
 // those of a server that is merely slow do not change. The requests in flight
 // must grow too: after a stall they are as few as before.
 func (r Recording) Served() float64 {
-	first, last := r.histograms[key{kind: firstKind, class: Accepted}], r.histograms[key{kind: lastKind, class: Accepted}]
+	first, last := r.histograms[key{Kind: firstKind, Class: Accepted}], r.histograms[key{Kind: lastKind, Class: Accepted}]
 	grows, known := r.growing()
 	if first == nil || last == nil || known && !grows {
 		return 0

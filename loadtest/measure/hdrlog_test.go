@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +47,7 @@ func TestHDRLog(t *testing.T) {
 		}
 	}
 	for tag, want := range map[string]int64{"response.accepted": 299, "service.accepted": 299, "interval.accepted": 299,
-		"first.accepted": 99, "last.accepted": 100, "label.accepted.list": 299, "label.limited.list": 1, "response.limited": 1, "service.limited": 1, "interval.limited": 1, "lag": 300} {
+		"label.accepted.list": 299, "label.limited.list": 1, "response.limited": 1, "service.limited": 1, "interval.limited": 1, "lag": 300} {
 		if counts[tag] != want {
 			t.Errorf("%s: %d values, want %d", tag, counts[tag], want)
 		}
@@ -107,36 +106,13 @@ func sample(t interface{ Fatal(...any) }) string {
 	return encoded(t, record(Plan{Name: "x", Rate: 50, Duration: 2 * time.Second, Start: time.UnixMilli(1_700_000_000_123)}, samples))
 }
 
-func logOf(t *testing.T, text string) string {
-	var f struct{ Log string }
-	if err := json.Unmarshal([]byte(text), &f); err != nil {
-		t.Fatal(err)
-	}
-	return f.Log
-}
-
 func TestReadRefuses(t *testing.T) {
 	good := sample(t)
 	if _, err := read(good); err != nil {
 		t.Fatal(err)
 	}
-	// withLog returns the file with a changed log.
-	withLog := func(change func(lines []string) []string) func(map[string]any) {
-		return func(f map[string]any) {
-			lines := strings.SplitAfter(f["Log"].(string), "\n")
-			f["Log"] = strings.Join(change(lines), "")
-		}
-	}
-	var lag int // the line of the log with the send lags
-	withLog(func(lines []string) []string {
-		lag = slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Tag=lag") })
-		return lines
-	})(map[string]any{"Log": logOf(t, good)})
-	one := func(i int, change func(string) string) func(map[string]any) {
-		return withLog(func(lines []string) []string { lines[i] = change(lines[i]); return lines })
-	}
-	as := func(tag string) func(map[string]any) {
-		return one(lag, func(line string) string { return strings.Replace(line, "Tag=lag", "Tag="+tag, 1) })
+	histogram := func(i int, key string, value any) func(map[string]any) {
+		return func(f map[string]any) { f["Histograms"].([]any)[i].(map[string]any)[key] = value }
 	}
 	set := func(key string, value any) func(map[string]any) { return func(f map[string]any) { f[key] = value } }
 	second := func(key string, value any) func(map[string]any) {
@@ -145,7 +121,9 @@ func TestReadRefuses(t *testing.T) {
 	plan := func(key string, value any) func(map[string]any) {
 		return func(f map[string]any) { f["Plan"].(map[string]any)[key] = value }
 	}
-	wide, err := hdr.New(1, math.MaxInt64, 3).Encode(hdr.V2CompressedEncodingCookieBase)
+	long := hdr.New(1, math.MaxInt64, 3)
+	_ = long.RecordValue(math.MaxInt64 / 2)
+	wide, err := long.Encode(hdr.V2CompressedEncodingCookieBase)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,25 +132,22 @@ func TestReadRefuses(t *testing.T) {
 		says   string
 	}{
 		"an unknown key":          {set("Lost", 1), `unknown field "Lost"`},
-		"a status too many":       {set("Statuses", map[string]int{"200": 98, "429": 1, "0": 2}), "statuses: 101, but 100 send lags"},
+		"a status too many":       {set("Statuses", map[string]int{"200": 98, "429": 1, "0": 2}), "100 requests were sent, but 101 are accounted for"},
 		"a negative status count": {set("Statuses", map[string]int{"200": -1, "201": 101}), "a count is negative"},
 		"an unknown failure":      {set("Failures", map[string]int{"odd": 1}), `unknown failure "odd"`},
 		"negative failures":       {set("Failures", map[string]int{"reset": -2}), "a count is negative"},
 		"negative bytes":          {second("Bytes", -1), "a count is negative"},
-		"done by second":          {second("Done", 51), "requests done by second"},
+		"done by second":          {second("Done", 51), "are accounted for"},
 		"more failed than done":   {second("Failed", 60), "a count is negative"},
-		"sent by second":          {second("Sent", 101), "requests sent by second"},
+		"sent by second":          {second("Sent", 101), "are accounted for"},
 		"no plan":                 {set("Plan", nil), "no segments"},
 		"a foreign shard":         {plan("Index", 7), "there is no shard 7"},
-		"no log":                  {set("Log", ""), "but 0 send lags"},
-		"a histogram less":        {withLog(func(l []string) []string { return l[:len(l)-2] }), "but 100 send lags"},
-		"one twice":               {withLog(func(l []string) []string { return append(l, l[lag]) }), "is unknown or there twice"},
-		"another class":           {as("service.odd"), `tagged "service.odd"`},
-		"another word":            {as("odd.accepted"), `tagged "odd.accepted"`},
-		"an odd label":            {as("label.accepted.%zz"), `tagged "label.accepted.%zz"`},
-		"a label too many":        {as("label.failed.more"), "send lags"},
-		"a broken histogram":      {one(lag, func(l string) string { return l[:len(l)/2] + "\n" }), "phase "},
-		"another range":           {one(lag, func(string) string { return "Tag=lag,0.0,1.0,1.0," + string(wide) + "\n" }), "unsupported buckets"},
+		"no histograms":           {set("Histograms", nil), "but 0 are accounted for"},
+		"one twice":               {func(f map[string]any) { f["Histograms"] = append(f["Histograms"].([]any), f["Histograms"].([]any)[0]) }, "is there twice"},
+		"a label too many":        {histogram(0, "Kind", "label"), "are accounted for"},
+		"an interval too late":    {histogram(0, "At", 1<<40), "too late"},
+		"a broken histogram":      {histogram(0, "HDR", "AAAA"), "phase "},
+		"another range":           {histogram(0, "HDR", string(wide)), "unsupported buckets"},
 	} {
 		var f map[string]any
 		if err := json.Unmarshal([]byte(good), &f); err != nil {

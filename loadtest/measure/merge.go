@@ -43,15 +43,15 @@ func InTurn(pieces ...Recording) Recording {
 		at = next
 	}
 	sum.asked = sum.Plan.PerSecond()
-	maps.DeleteFunc(sum.histograms, func(k key, _ *Histogram) bool { return k.kind == firstKind || k.kind == lastKind })
+	maps.DeleteFunc(sum.histograms, func(k key, _ *Histogram) bool { return k.Kind == firstKind || k.Kind == lastKind })
 	return sum.finished()
 }
 
 // join adds p, which began at an interval of r.
 func (r *Recording) join(p Recording, at int) {
 	for k, h := range p.histograms {
-		if k.kind == intervalKind {
-			k.at += at
+		if k.Kind == intervalKind {
+			k.At += at
 		}
 		r.histogram(k).buckets.Merge(h.buckets)
 	}

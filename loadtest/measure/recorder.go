@@ -47,16 +47,16 @@ func (r *Recorder) Add(s Sample) {
 		label = OtherLabel
 	}
 	r.labels[label] = true
-	r.add(key{kind: serviceKind, class: class}, s.Done-s.Sent)
-	r.add(key{kind: lagKind}, s.Sent-s.Due)
-	r.add(key{kind: labelKind, class: class, label: label}, response)
-	r.add(key{kind: intervalKind, class: class, at: r.rec.intervalOf(second(s.Due))}, response)
+	r.add(key{Kind: serviceKind, Class: class}, s.Done-s.Sent)
+	r.add(key{Kind: lagKind}, s.Sent-s.Due)
+	r.add(key{Kind: labelKind, Class: class, Label: label}, response)
+	r.add(key{Kind: intervalKind, Class: class, At: r.rec.intervalOf(second(s.Due))}, response)
 	switch {
 	case class != Accepted || r.first == 0:
 	case s.Due < r.first:
-		r.add(key{kind: firstKind, class: class}, response)
+		r.add(key{Kind: firstKind, Class: class}, response)
 	case s.Due >= r.last:
-		r.add(key{kind: lastKind, class: class}, response)
+		r.add(key{Kind: lastKind, Class: class}, response)
 	}
 	r.second(s.Sent).Sent++
 	done := Second{Done: 1, Bytes: max(s.Bytes, 0)}
@@ -103,12 +103,12 @@ type Live struct {
 func (r *Recorder) Live(ran time.Duration) Live {
 	l := Live{Planned: r.rec.Planned(), Count: map[Class]int64{}}
 	for _, c := range classes {
-		if h := r.rec.histograms[key{kind: serviceKind, class: c}]; h != nil {
+		if h := r.rec.histograms[key{Kind: serviceKind, Class: c}]; h != nil {
 			l.Count[c] = h.Count()
 			l.Sent += l.Count[c]
 		}
 	}
-	if h := r.rec.histograms[key{kind: lagKind}]; h != nil {
+	if h := r.rec.histograms[key{Kind: lagKind}]; h != nil {
 		l.Lag = h.Value(0.99)
 	}
 	if ran < time.Second {

@@ -203,7 +203,7 @@ func TestMemoryOfAPhase(t *testing.T) {
 	before := heap()
 	r := soak(seconds)
 	all := heap()
-	maps.DeleteFunc(r.rec.histograms, func(k key, _ *Histogram) bool { return k.kind == intervalKind })
+	maps.DeleteFunc(r.rec.histograms, func(k key, _ *Histogram) bool { return k.Kind == intervalKind })
 	whole := float64(heap()-before) / (1 << 20)
 	runtime.KeepAlive(r)
 	intervals := (float64(all-before)/(1<<20) - whole) / seconds * mostIntervals

@@ -69,10 +69,10 @@ func (s *Second) add(o Second) {
 
 // key identifies a histogram of a Recording.
 type key struct {
-	kind  string
-	class Class // empty for the lag
-	label string
-	at    int // the interval
+	Kind  string
+	Class Class  `json:",omitempty"` // empty for the lag
+	Label string `json:",omitempty"`
+	At    int    `json:",omitempty"` // the interval
 }
 
 // The kinds of histograms. Those of a label, an interval and a third hold response times.
@@ -83,7 +83,6 @@ const (
 	intervalKind = "interval" // of the requests due in one interval
 	firstKind    = "first"    // accepted requests due in the first third of a phase of one rate
 	lastKind     = "last"
-	responseKind = "response" // only in logs: the sum over the labels
 )
 
 // Label holds response times, from the due time.
@@ -125,7 +124,7 @@ func (r *Recording) histogram(k key) *Histogram {
 }
 
 func (k key) figures() int {
-	if k.kind == intervalKind {
+	if k.Kind == intervalKind {
 		return intervalFigures
 	}
 	return wholeFigures
@@ -200,18 +199,18 @@ func (r Recording) finished() Recording {
 	r.Service, r.Labels, r.Series = map[Class]Histogram{}, map[string]Label{}, nil
 	busy := map[int]bool{}
 	for k, h := range r.histograms {
-		switch k.kind {
+		switch k.Kind {
 		case serviceKind:
-			r.Service[k.class] = *h
+			r.Service[k.Class] = *h
 		case lagKind:
 			r.Lag = *h
 		case labelKind:
-			if r.Labels[k.label] == nil {
-				r.Labels[k.label] = Label{}
+			if r.Labels[k.Label] == nil {
+				r.Labels[k.Label] = Label{}
 			}
-			r.Labels[k.label][k.class] = *h
+			r.Labels[k.Label][k.Class] = *h
 		case intervalKind:
-			busy[k.at] = true
+			busy[k.At] = true
 		}
 	}
 	for i, s := range r.Seconds {
@@ -246,7 +245,7 @@ func (r Recording) link(of Label, series []Interval) Label {
 	if failed := of[Failed]; failed.Count() > 0 {
 		h := of[Accepted]
 		h.class, h.series, h.failed = Accepted, series, &failed
-		if longest := r.histograms[key{kind: serviceKind, class: Accepted}]; longest != nil {
+		if longest := r.histograms[key{Kind: serviceKind, Class: Accepted}]; longest != nil {
 			h.longest = longest.Max()
 		}
 		of[Accepted] = h
@@ -267,7 +266,7 @@ func (r Recording) interval(at int) Interval {
 		}
 	}
 	for _, c := range classes {
-		if h := r.histograms[key{kind: intervalKind, class: c, at: at}]; h != nil {
+		if h := r.histograms[key{Kind: intervalKind, Class: c, At: at}]; h != nil {
 			s.Response[c] = *h
 		}
 	}
