@@ -7,7 +7,7 @@
 // within a block are. Single requests are not compared: they are correlated,
 // and tests that assume independence report false differences.
 //
-// The package is pure and imports no other package of this module.
+// The package is pure. Within this module it imports the results model only.
 package compare
 
 import "math/rand/v2"

@@ -4,10 +4,13 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"outreach.example/conformance/reports/load"
 )
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 99)) }
@@ -82,7 +85,7 @@ func differences() *rapid.Generator[[]float64] {
 func TestChanceIsThatOfTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := differences().Draw(t, "differences")
-		if got, want := setsOf(d, 0).chance(), byFlips(d, 0); math.Abs(got-want) > 1e-12 {
+		if got, want := effectOf(d, 0).chance(), byFlips(d, 0); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("P is %g, want %g", got, want)
 		}
 	})
@@ -93,7 +96,7 @@ func TestIntervalInvertsTheTest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := differences().Draw(t, "differences")
 		level := rapid.Float64Range(math.Ldexp(2, -len(d)), 1).Draw(t, "level")
-		low, high := setsOf(d, 0).interval(level)
+		low, high := effectOf(d, 0).interval(level)
 		if low > high {
 			t.Fatalf("interval %g to %g", low, high)
 		}
@@ -120,8 +123,8 @@ func TestDrawnSetsAgreeWithAll(t *testing.T) {
 		for i := range d {
 			d[i] = 0.3 + rng.NormFloat64()
 		}
-		all := setsOf(d, 0)
-		some := sets{means: someMeans(d, rng), zero: all.zero}
+		all := effectOf(d, 0)
+		some := effect{means: someMeans(d, rng), zero: all.zero}
 		if got, want := some.chance(), all.chance(); math.Abs(got-want) > 0.01 {
 			t.Errorf("P is %g from drawn sets, %g from all", got, want)
 		}
@@ -130,7 +133,7 @@ func TestDrawnSetsAgreeWithAll(t *testing.T) {
 	for i := range long {
 		long[i] = 1 + 0.1*rng.NormFloat64()
 	}
-	s := setsOf(long, 1)
+	s := effectOf(long, 1)
 	if p := s.chance(); len(s.means) != drawn || p > 1e-4 {
 		t.Errorf("%d sets of 70 pairs, P %g: want %d and a small one", len(s.means), p, drawn)
 	}
@@ -151,7 +154,7 @@ type world struct {
 func (w *world) compare(order Order, names ...string) []Figure {
 	figures := make([]Figure, len(names))
 	for i, name := range names {
-		figures[i] = Figure{Name: name, Unit: "ms", Pairs: make([]Pair, len(order)/2)}
+		figures[i] = Figure{Name: name, Unit: "ms", A: make([]float64, len(order)/2), B: make([]float64, len(order)/2)}
 	}
 	for block, side := range order {
 		w.mood = 0.8*w.mood + 0.6*w.rng.NormFloat64()
@@ -162,23 +165,18 @@ func (w *world) compare(order Order, names ...string) []Figure {
 		for i := range figures {
 			value := 10 * math.Exp(level+0.05*w.rng.NormFloat64())
 			if side == A {
-				figures[i].Pairs[block/2].A = value
+				figures[i].A[block/2] = value
 			} else {
-				figures[i].Pairs[block/2].B = value
+				figures[i].B[block/2] = value
 			}
 		}
 	}
 	return figures
 }
 
-func alarms(results []Result) bool {
-	for _, r := range results {
-		if r.Verdict == Different {
-			return true
-		}
-	}
-	return false
-}
+func differs(r load.ComparedFigure) bool { return r.Verdict == load.Worse || r.Verdict == load.Better }
+
+func alarms(results []load.ComparedFigure) bool { return slices.ContainsFunc(results, differs) }
 
 // 40 comparisons of a target with itself, and that 50 times: at most 5 % of the
 // 40 raise an alarm, but for a round or so.
@@ -231,10 +229,10 @@ func TestEffectsAreFoundAndBounded(t *testing.T) {
 	for i := range runs {
 		w := world{rng: rng, slower: slower}
 		r := Judge(uint64(i), w.compare(Plan(uint64(i), pairs), "p50")...)[0]
-		if r.Verdict == Different && r.Ratio.Low > 1 {
+		if r.Verdict == load.Worse && r.RatioLow > 1 {
 			found++
 		}
-		if r.Ratio.Low <= 1+slower && 1+slower <= r.Ratio.High {
+		if r.RatioLow <= 1+slower && 1+slower <= r.RatioHigh {
 			held++
 		}
 	}
@@ -245,6 +243,17 @@ func TestEffectsAreFoundAndBounded(t *testing.T) {
 	if held < runs*97/100 {
 		t.Errorf("the interval holds the truth in %d of %d comparisons, want %g", held, runs, 1-Level)
 	}
+}
+
+// Pair holds the values of both blocks of a pair.
+type Pair struct{ A, B float64 }
+
+func figure(name, unit string, pairs ...Pair) Figure {
+	f := Figure{Name: name, Unit: unit}
+	for _, p := range pairs {
+		f.A, f.B = append(f.A, p.A), append(f.B, p.B)
+	}
+	return f
 }
 
 func pairsOf(n int, f func(i int) Pair) []Pair {

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"outreach.example/conformance/reports/load"
 )
 
 // Level is the probability that comparing a target with itself reports any
@@ -12,45 +16,35 @@ import (
 // more than two false alarms in 40 comparisons have a probability below 1 %.
 const Level = 0.01
 
-// Verdict is the result of comparing one figure.
-type Verdict string
-
-// The verdicts.
-const (
-	Different    Verdict = "different"
-	NotShown     Verdict = "no difference shown" // the interval bounds how large a difference may be
-	Inconclusive Verdict = "inconclusive"        // too few pairs, or a block without the figure
-)
-
-// Figure holds the values of one figure, e.g. the p99 of each block.
+// Figure holds the values of one figure, e.g. the p99 of each block. More is worse.
 type Figure struct {
-	Name  string
-	Unit  string
-	Pairs []Pair
+	Name, Unit   string
+	A, B         []float64 // by pair; NaN if a block has none
+	AOpen, BOpen bool      // a block's value is a lower bound
 }
 
-// Pair holds the figure of both blocks of a pair; NaN if a block has none.
-type Pair struct{ A, B float64 }
+// test is the sign-flip test of one figure.
+type test struct {
+	difference effect
+	ratio      effect // of the logarithms; none unless all values are positive
+	p          float64
+}
 
-// Effect is the difference of B from A and its interval.
-type Effect struct{ Value, Low, High float64 }
-
-// Result is the comparison of one figure.
-type Result struct {
-	Name, Unit string
-	Pairs      int
-	A, B       float64 // medians of the blocks
-
-	AAtLeast, BAtLeast bool // the median is a lower bound, for the caller to set
-
-	Difference Effect  // B − A, the mean of the pairs'
-	Ratio      *Effect // B ÷ A, the geometric mean of the pairs'; nil unless all figures are positive
-	Confidence float64 // of the intervals; 0 means none
-
-	P        float64 // P value of the ratio if there is one, else of the difference
-	Adjusted float64 // P corrected for the number of figures; at most Level if different
-	Verdict  Verdict
-	Why      string // the reason for an inconclusive verdict
+func (f Figure) test(seed uint64) (t test) {
+	var differences, ratios []float64
+	for i, a := range f.A {
+		differences = append(differences, f.B[i]-a)
+		if a > 0 && f.B[i] > 0 {
+			ratios = append(ratios, math.Log(f.B[i]/a))
+		}
+	}
+	t.difference = effectOf(differences, seed)
+	t.p = t.difference.chance()
+	if len(ratios) == len(differences) {
+		t.ratio = effectOf(ratios, seed)
+		t.p = t.ratio.chance()
+	}
+	return t
 }
 
 // Judge compares the figures of A and B with the exact sign-flip test of the
@@ -59,21 +53,17 @@ type Result struct {
 // has the level at which its figure was tested, so it contains "no difference"
 // exactly if none was shown. If there is a ratio, that holds for the ratio; the
 // difference has an interval of the same level.
-func Judge(seed uint64, figures ...Figure) []Result {
-	results := make([]Result, len(figures))
-	tests := make([]test, len(figures))
+func Judge(seed uint64, figures ...Figure) []load.ComparedFigure {
+	results, tests := make([]load.ComparedFigure, len(figures)), make([]test, len(figures))
 	var tested []int
 	for i, f := range figures {
-		r := &results[i]
-		*r = Result{Name: f.Name, Unit: f.Unit, Pairs: len(f.Pairs), P: 1, Adjusted: 1, Verdict: Inconclusive}
-		if r.Why = f.unfit(len(figures)); r.Why != "" {
-			continue
+		results[i] = load.ComparedFigure{Name: f.Name, Unit: f.Unit, Verdict: load.EffectNotKnown, Why: f.unfit(len(figures))}
+		if results[i].Why == "" {
+			tests[i] = f.test(seed)
+			tested = append(tested, i)
 		}
-		tests[i] = f.test(seed)
-		tests[i].describe(r)
-		tested = append(tested, i)
 	}
-	slices.SortStableFunc(tested, func(i, j int) int { return cmp.Compare(results[i].P, results[j].P) })
+	slices.SortStableFunc(tested, func(i, j int) int { return cmp.Compare(tests[i].p, tests[j].p) })
 
 	// Holm: compare the smallest P with the level divided by the number of
 	// figures, the next with the level divided by one less, and stop at the
@@ -82,32 +72,60 @@ func Judge(seed uint64, figures ...Figure) []Result {
 	var level, adjusted float64
 	rejecting := true
 	for k, i := range tested {
-		r, left := &results[i], float64(len(figures)-k)
+		left := float64(len(figures) - k)
 		if rejecting {
 			level = Level / left
-			rejecting = r.P <= level
+			rejecting = tests[i].p <= level
 		}
-		adjusted = min(1, max(adjusted, r.P*left))
-		r.Adjusted, r.Verdict = adjusted, NotShown
-		if rejecting {
-			r.Verdict = Different
-		}
-		tests[i].intervals(r, level)
+		adjusted = min(1, max(adjusted, tests[i].p*left))
+		results[i].P = adjusted
+		figures[i].report(tests[i], level, rejecting, &results[i])
 	}
 	return results
 }
 
+// report fills in the result of a figure that was tested at the level.
+func (f Figure) report(t test, level float64, differs bool, r *load.ComparedFigure) {
+	a, b := median(f.A), median(f.B)
+	r.A, r.B, r.AOpen, r.BOpen, r.Confidence = &a, &b, f.AOpen, f.BOpen, 1-level
+	low, high := t.difference.interval(level)
+	r.Difference = &load.Estimate{Value: t.difference.value, Low: low, High: high}
+	more := t.difference.value > 0
+	if t.ratio.means != nil { // an outlier in one block may reverse the mean difference
+		more = t.ratio.value > 0
+		low, high := t.ratio.interval(level)
+		r.Ratio, r.RatioLow, r.RatioHigh = math.Exp(t.ratio.value), math.Exp(low), math.Exp(high)
+	}
+	switch {
+	case !differs:
+		r.Verdict = load.NoDifference
+	case more:
+		r.Verdict = load.Worse
+	default:
+		r.Verdict = load.Better
+	}
+	if f.AOpen && r.Verdict != load.Better || f.BOpen && r.Verdict != load.Worse {
+		r.Verdict, r.Why = load.EffectNotKnown, "so many requests failed that a figure is a lower bound"
+	}
+	if f.AOpen && f.BOpen {
+		r.Difference, r.Ratio, r.RatioLow, r.RatioHigh = nil, 0, 0, 0
+	}
+}
+
 // unfit returns why the figure cannot be tested; empty if it can.
 func (f Figure) unfit(figures int) string {
-	for i, p := range f.Pairs {
-		if !finite(p.A) || !finite(p.B) {
+	for i, a := range f.A {
+		if d := f.B[i] - a; math.IsNaN(d) || math.IsInf(d, 0) {
 			return fmt.Sprintf("a block of pair %d has no value", i+1)
 		}
 	}
-	if least := LeastPairs(figures); len(f.Pairs) < least {
-		return fmt.Sprintf("%d pairs are too few: at least %d needed", len(f.Pairs), least)
+	if least := LeastPairs(figures); len(f.A) < least {
+		return fmt.Sprintf("%d pairs are too few: at least %d needed", len(f.A), least)
 	}
 	return ""
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return stat.Mean(sorted[(len(sorted)-1)/2:len(sorted)/2+1], nil)
+}
