@@ -35,8 +35,8 @@ func changes(t *testing.T, earlier load.Results, phases ...measure.Recording) ve
 		t.Fatal(err)
 	}
 	s := scenario.Scenario{Name: "lists", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
-	share := verdict.Share{Outcome: verdict.Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
-	return verdict.Join(s, []verdict.Share{share}, verdict.Terms{LagLimit: time.Hour,
+	share := verdict.Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}
+	return verdict.Join(s, []verdict.Outcome{share}, verdict.Terms{LagLimit: time.Hour,
 		Thresholds: []threshold.Threshold{bound}, Baselines: map[string]*verdict.Baseline{"": {Name: "old.json", Results: earlier}}})
 }
 
@@ -46,9 +46,9 @@ func TestChangesSinceABaselineThatIsNoMeasure(t *testing.T) {
 	const list = "lead-lists.list limit=10"
 	before := recorded("limit=10", list, 1000, 10*time.Millisecond)
 	earlier := func(change func(*load.Results)) load.Results {
-		share := verdict.Share{Outcome: verdict.Outcome{Recordings: []measure.Recording{before}, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
+		share := verdict.Outcome{Recordings: []measure.Recording{before}, Traffic: load.Traffic{Statuses: map[string]int64{}}}
 		s := scenario.Scenario{Name: "lists", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
-		r := load.Results{Scenarios: []load.Scenario{verdict.Join(s, []verdict.Share{share}, verdict.Terms{LagLimit: time.Hour}).Scenario}}
+		r := load.Results{Scenarios: []load.Scenario{verdict.Join(s, []verdict.Outcome{share}, verdict.Terms{LagLimit: time.Hour}).Scenario}}
 		r.Run.Selection = "--scenario lists"
 		change(&r)
 		return r

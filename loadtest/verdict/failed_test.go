@@ -136,7 +136,7 @@ func TestABaselineCoversRequestsWithoutAResponse(t *testing.T) {
 		"only then":         {results(5), 0, reports.Passed},
 		"an earlier format": {earlier, 0, reports.Inconclusive},
 	} {
-		o := Join(mine, []Share{shareOf(waiting(tc.of))}, Terms{Thresholds: []threshold.Threshold{parsed(t, "worse<10%")},
+		o := Join(mine, []Outcome{shareOf(waiting(tc.of))}, Terms{Thresholds: []threshold.Threshold{parsed(t, "worse<10%")},
 			Baselines: map[string]*Baseline{"": {"old.json", tc.before}}})
 		if o.Verdict != tc.want {
 			t.Errorf("%s: %s %q, want %s", name, o.Verdict, o.Reasons, tc.want)

@@ -45,9 +45,8 @@ func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 		why = fmt.Sprintf("%s of %s requests were sent", printable.Number(rec.Sent), printable.Number(rec.Planned()))
 		t = Tried{Ceiling: true}
 	case why == "" && len(unsure) > 0:
-		said, need := undecided(rec, unsure)
-		if why = said; d.unsure == "" { // keep the highest rate's reason: lower rates have even fewer requests
-			why += "; " + d.advice(rec, need)
+		if why = inSentences(unsure); d.unsure == "" { // keep the highest rate's reason: lower rates have even fewer requests
+			why += d.advice(rec, unsure)
 			d.unsure = why
 		}
 	case why != "" && limitedBy != "" && !surely:
@@ -115,6 +114,7 @@ func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, surel
 	if rec.Count(measure.Accepted) == 0 {
 		return []string{"nothing was accepted"}, false, nil
 	}
+	var missing []threshold.Result
 	for _, t := range d.thresholds() {
 		if !t.OfPhases() {
 			continue
@@ -122,17 +122,27 @@ func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, surel
 		switch held := t.Hold(d.figure(t, rec)); {
 		case held.Verdict == threshold.Missed:
 			surely = true
-			missed = append(missed, t.Text+": "+held.Sentence)
+			missing = append(missing, held)
 		case held.Verdict == threshold.Inconclusive && !held.PointMeets:
-			missed = append(missed, t.Text+": "+held.Sentence)
+			missing = append(missing, held)
 		case held.Verdict == threshold.Inconclusive && sure:
 			unsure = append(unsure, held)
 		}
 	}
-	if said := fallsBehind(rec); said != "" {
-		missed = append(missed, said)
+	for _, said := range []string{inSentences(missing), fallsBehind(rec), d.refused(rec)} {
+		if said != "" {
+			missed = append(missed, said)
+		}
 	}
-	return append(missed, d.refused(rec)...), surely, unsure
+	return missed, surely, unsure
+}
+
+func inSentences(results []threshold.Result) string {
+	var all []string
+	for _, held := range results {
+		all = append(all, held.Threshold.Text+": "+held.Sentence)
+	}
+	return strings.Join(all, "; ")
 }
 
 // fallsBehind describes how much the target serves if it does not keep up with
@@ -150,45 +160,29 @@ func fallsBehind(rec measure.Recording) string {
 const mostRefused = 0.01
 
 // refused reports that a rate is held only by refusing much of it.
-func (d *Draft) refused(rec measure.Recording) []string {
+func (d *Draft) refused(rec measure.Recording) string {
 	limited := rec.Count(measure.Limited)
 	own := slices.ContainsFunc(d.thresholds(), func(t threshold.Threshold) bool { return t.Metric == threshold.Limited })
 	if own || float64(limited) <= mostRefused*float64(rec.Sent) {
-		return nil
+		return ""
 	}
-	return []string{fmt.Sprintf("%s of %s requests got 429", printable.Number(limited), printable.Number(rec.Sent))}
+	return fmt.Sprintf("%s of %s requests got 429", printable.Number(limited), printable.Number(rec.Sent))
 }
 
-// undecided describes a confirmation that does not decide the thresholds: the sample is
-// too small, or late requests leave their latency open. need is how many requests would
-// decide them; 0 if that is unknown.
-func undecided(rec measure.Recording, unsure []threshold.Result) (said string, need int64) {
-	var doubts []string
-	why, known := "not enough data to decide", true
+// advice says how to decide the thresholds of a confirmation.
+func (d *Draft) advice(rec measure.Recording, unsure []threshold.Result) string {
+	need := int64(0)
 	for _, result := range unsure {
-		doubts = append(doubts, result.Threshold.Text)
-		need, known = max(need, result.Need), known && result.Need > 0
-		if result.Late {
-			why = "requests were sent too late to decide"
+		if result.Need == 0 {
+			return " (or run longer: --duration)"
 		}
-	}
-	if !known {
-		need = 0
-	}
-	return fmt.Sprintf("%s %s at %s/s: %s requests sent in %s, %s answered", why, strings.Join(doubts, " and "), printable.Figure(rec.Rate()),
-		printable.Number(rec.Sent), printable.Seconds(rec.Duration()), printable.Number(rec.Sent-rec.Statuses[0])), need
-}
-
-// advice says how to decide the thresholds.
-func (d *Draft) advice(rec measure.Recording, need int64) string {
-	if need == 0 {
-		return "run longer (--duration)"
+		need = max(need, result.Need)
 	}
 	longer := time.Duration(float64(need) / rec.Rate() * float64(d.scenario.Duration) / float64(d.scenario.Confirm) * float64(time.Second))
 	if longer = longer.Truncate(time.Second) + time.Second; longer > schedule.MaxDuration {
-		return fmt.Sprintf("about %s needed, more than the longest phase allows (relax the threshold)", printable.Number(need))
+		return ", more than the longest phase allows (relax the threshold)"
 	}
-	return fmt.Sprintf("about %s needed (--duration %s)", printable.Number(need), longer)
+	return fmt.Sprintf(" (--duration %s)", longer)
 }
 
 func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {

@@ -28,7 +28,7 @@ func sent(plan schedule.Schedule, statuses map[int]int) measure.Recording {
 	n := 0
 	for status, times := range statuses {
 		for range times {
-			due := time.Duration(n) * time.Millisecond
+			due := time.Duration(n) * time.Second / time.Duration(max(plan.Planned(), 1000))
 			r.Add(measure.Sample{Seq: uint64(n), Label: spec.ListLeadLists, Due: due, Sent: due, Done: due + 10*time.Millisecond, Status: status})
 			n++
 		}
@@ -37,21 +37,21 @@ func sent(plan schedule.Schedule, statuses map[int]int) measure.Recording {
 }
 
 // shareOf returns the share of a process that sent the phases.
-func shareOf(phases ...measure.Recording) Share {
-	return Share{Outcome: Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
+func shareOf(phases ...measure.Recording) Outcome {
+	return Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}
 }
 
 // mine is the scenario of the made phases.
 var mine = scenario.Scenario{Name: "mine", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
 
 // judgedOf returns the outcome of the shares under the thresholds.
-func judgedOf(t *testing.T, thresholds []string, shares ...Share) Outcome {
+func judgedOf(t *testing.T, thresholds []string, shares ...Outcome) Outcome {
 	t.Helper()
 	return judgedAs(t, mine, thresholds, shares...)
 }
 
 // judgedAs returns the outcome of the shares of a scenario.
-func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...Share) Outcome {
+func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...Outcome) Outcome {
 	t.Helper()
 	var all []threshold.Threshold
 	for _, text := range thresholds {
@@ -69,20 +69,18 @@ func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...
 			}
 		}
 	}
-	return Join(s, shares, Terms{Thresholds: all})
+	return Join(s, shares, Terms{Thresholds: all, Calibration: measure.Calibration{Ceiling: 5000}})
 }
 
 // Each verdict has its reasons.
 func TestVerdictOfAScenario(t *testing.T) {
 	ok := func(n int) map[int]int { return map[int]int{200: n} }
 	closed := sent(schedule.Constant(0, time.Second), ok(10))
-	near := shareOf(made(1000, ok(1000)))
-	near.Ceiling = 1000
-	nearAndFailing := shareOf(made(1000, map[int]int{200: 900, 500: 100}))
-	nearAndFailing.Ceiling = 1000
+	near := shareOf(made(4500, ok(4500)))
+	nearAndFailing := shareOf(made(4500, map[int]int{200: 4000, 500: 500}))
 	for name, tc := range map[string]struct {
 		thresholds []string
-		share      Share
+		share      Outcome
 		want       reports.Verdict
 		says       []string // the reasons, each in part
 	}{
@@ -137,7 +135,7 @@ func TestAchievedRateOfATargetThatFallsBehind(t *testing.T) {
 // with and without examples.
 func TestFindingsOfSharesAddUp(t *testing.T) {
 	pair := spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLists}
-	seen := func(broken int64, examples ...reports.Violation) Share {
+	seen := func(broken int64, examples ...reports.Violation) Outcome {
 		r := made(500, map[int]int{200: 500})
 		s := shareOf(r)
 		if broken > 0 {
@@ -180,7 +178,7 @@ func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 	own.Thresholds = []string{"errors<1%"}
 	for name, tc := range map[string]struct {
 		given []string
-		share Share
+		share Outcome
 		held  string
 		says  string // the only reason, in part; empty for a pass
 	}{
@@ -234,7 +232,7 @@ func TestLabelsAreHeldWhereTheyAre(t *testing.T) {
 
 // The same problem in many phases is one reason, with the count and the phases.
 func TestReasonsOfOneCauseAreMerged(t *testing.T) {
-	phases := func(n int) Share {
+	phases := func(n int) Outcome {
 		var all []measure.Recording
 		for i := range n {
 			rec := made(1000, map[int]int{200: 900 - i, 500: 100 + i})
@@ -266,7 +264,7 @@ func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 // A list has rows if one shard has seen some.
 func TestEmptyListsOfShards(t *testing.T) {
 	shared := func(empty ...[]string) Outcome {
-		var shares []Share
+		var shares []Outcome
 		for _, of := range empty {
 			rec := made(1000, map[int]int{200: 1000})
 			share := shareOf(rec)
@@ -295,7 +293,7 @@ func TestUninspectedAnswersOfShards(t *testing.T) {
 		"most were not":   {900, 100, "1,800 of 2,000 responses could not be checked: 1,800 were compressed"},
 		"none was":        {1000, 0, "none of 2,000 responses could be checked: 2,000 were compressed"},
 	} {
-		var shares []Share
+		var shares []Outcome
 		for range 2 {
 			rec := made(1000, map[int]int{200: 1000})
 			share := shareOf(rec)
