@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"outreach.example/conformance/reports/load"
 )
@@ -23,14 +24,40 @@ type Figure struct {
 	AOpen, BOpen bool      // a block's value is a lower bound
 }
 
-// test is the sign-flip test of one figure.
+// effect is a mean over the pairs.
+type effect struct {
+	mean, err float64 // err is the standard error of the mean
+	chance    distuv.StudentsT
+}
+
+func effectOf(values []float64) effect {
+	mean, deviation := stat.MeanStdDev(values, nil)
+	n := float64(len(values))
+	return effect{mean, stat.StdErr(deviation, n), distuv.StudentsT{Sigma: 1, Nu: n - 1}}
+}
+
+// p returns the two-sided P value of the mean, if its true value is 0.
+func (e effect) p() float64 {
+	if e.mean == 0 {
+		return 1
+	}
+	return 2 * e.chance.Survival(math.Abs(e.mean)/e.err)
+}
+
+// interval returns the values that the test does not reject at the level.
+func (e effect) interval(level float64) (low, high float64) {
+	reach := e.err * e.chance.Quantile(1-level/2)
+	return e.mean - reach, e.mean + reach
+}
+
+// test is the comparison of one figure.
 type test struct {
 	difference effect
-	ratio      effect // of the logarithms; none unless all values are positive
+	ratio      *effect // of the logarithms; nil unless all values are positive
 	p          float64
 }
 
-func (f Figure) test(seed uint64) (t test) {
+func (f Figure) test() (t test) {
 	var differences, ratios []float64
 	for i, a := range f.A {
 		differences = append(differences, f.B[i]-a)
@@ -38,28 +65,26 @@ func (f Figure) test(seed uint64) (t test) {
 			ratios = append(ratios, math.Log(f.B[i]/a))
 		}
 	}
-	t.difference = effectOf(differences, seed)
-	t.p = t.difference.chance()
+	t.difference = effectOf(differences)
+	t.p = t.difference.p()
 	if len(ratios) == len(differences) {
-		t.ratio = effectOf(ratios, seed)
-		t.p = t.ratio.chance()
+		ratio := effectOf(ratios)
+		t.ratio, t.p = &ratio, ratio.p()
 	}
 	return t
 }
 
-// Judge compares the figures of A and B with the exact sign-flip test of the
-// pairs: over all flips up to 20 pairs, over random flips drawn from the seed
-// beyond. It corrects for the number of figures by Holm's method. Each interval
-// has the level at which its figure was tested, so it contains "no difference"
-// exactly if none was shown. If there is a ratio, that holds for the ratio; the
-// difference has an interval of the same level.
-func Judge(seed uint64, figures ...Figure) []load.ComparedFigure {
+// Judge compares the figures of A and B with the paired t-test. It corrects for the
+// number of figures by Holm's method. Each interval has the level at which its figure
+// was tested, so it contains "no difference" exactly if none was shown. If there is a
+// ratio, that holds for the ratio; the difference has an interval of the same level.
+func Judge(figures ...Figure) []load.ComparedFigure {
 	results, tests := make([]load.ComparedFigure, len(figures)), make([]test, len(figures))
 	var tested []int
 	for i, f := range figures {
 		results[i] = load.ComparedFigure{Name: f.Name, Unit: f.Unit, Verdict: load.EffectNotKnown, Why: f.unfit(len(figures))}
 		if results[i].Why == "" {
-			tests[i] = f.test(seed)
+			tests[i] = f.test()
 			tested = append(tested, i)
 		}
 	}
@@ -89,12 +114,12 @@ func (f Figure) report(t test, level float64, differs bool, r *load.ComparedFigu
 	a, b := median(f.A), median(f.B)
 	r.A, r.B, r.AOpen, r.BOpen, r.Confidence = &a, &b, f.AOpen, f.BOpen, 1-level
 	low, high := t.difference.interval(level)
-	r.Difference = &load.Estimate{Value: t.difference.value, Low: low, High: high}
-	more := t.difference.value > 0
-	if t.ratio.means != nil { // an outlier in one block may reverse the mean difference
-		more = t.ratio.value > 0
+	r.Difference = &load.Estimate{Value: t.difference.mean, Low: low, High: high}
+	more := t.difference.mean > 0
+	if t.ratio != nil { // an outlier in one block may reverse the mean difference
+		more = t.ratio.mean > 0
 		low, high := t.ratio.interval(level)
-		r.Ratio, r.RatioLow, r.RatioHigh = math.Exp(t.ratio.value), math.Exp(low), math.Exp(high)
+		r.Ratio, r.RatioLow, r.RatioHigh = math.Exp(t.ratio.mean), math.Exp(low), math.Exp(high)
 	}
 	switch {
 	case !differs:

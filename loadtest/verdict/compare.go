@@ -13,8 +13,8 @@ import (
 )
 
 // Compare compares the blocks of two targets, pair by pair. The thresholds of b that bound
-// how much worse it may be are judged by the results. The seed makes them reproducible.
-func Compare(seed uint64, a, b *Draft) []load.ComparedFigure {
+// how much worse it may be are judged by the results.
+func Compare(a, b *Draft) []load.ComparedFigure {
 	b.pairs = min(len(a.phases), len(b.phases))
 	var figures []compare.Figure
 	for _, kind := range comparedKinds {
@@ -24,7 +24,7 @@ func Compare(seed uint64, a, b *Draft) []load.ComparedFigure {
 		}
 		figures = append(figures, f)
 	}
-	b.compared = compare.Judge(seed, figures...)
+	b.compared = compare.Judge(figures...)
 	return doubted(b.compared, a.Voided(), b.Voided())
 }
 

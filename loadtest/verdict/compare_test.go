@@ -50,7 +50,7 @@ func inTurnOf(t *testing.T, bound string, answer func(side, i, n int) (took time
 		}
 		drafts[side] = d
 	}
-	compared := Compare(1, drafts[0], drafts[1])
+	compared := Compare(drafts[0], drafts[1])
 	r := load.Results{Comparison: &load.Comparison{Pairs: pairs, Figures: compared}}
 	for _, d := range drafts {
 		r.Scenarios = append(r.Scenarios, d.Conclude(inspect.Result{}).Scenario)
