@@ -1,6 +1,9 @@
 package measure
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Tolerances before Served reports a server that falls behind: beyond them a
 // queue grows; within them chance and the end of a phase look the same.
@@ -47,12 +50,12 @@ func (r Recording) growing() (grows, known bool) {
 	var underWay, sent, first, before int64
 	last := int(r.Duration() / r.Width)
 	for _, s := range r.Series {
-		if s.At >= last {
+		if s.Begins() >= time.Duration(last)*r.Width {
 			break
 		}
 		underWay += s.Sent - s.Done
 		sent += s.Sent
-		if s.At == 0 {
+		if s.T == 0 {
 			first, before = underWay, sent
 		}
 	}

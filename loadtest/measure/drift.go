@@ -153,7 +153,7 @@ func inflation(at, value []float64, slope float64) float64 {
 func (r Recording) Drifts() []Trend {
 	points := map[string][]Point{}
 	for _, s := range r.Series {
-		add := func(name string, value float64) { points[name] = append(points[name], Point{r.Begins(s), value}) }
+		add := func(name string, value float64) { points[name] = append(points[name], Point{s.Begins(), value}) }
 		accepted, limited, failed := s.Response[Accepted], s.Response.Count(Limited), s.Response.Count(Failed)
 		if accepted.Value(1) > 0 {
 			add("p50", 1000*accepted.Value(0.5).Seconds())

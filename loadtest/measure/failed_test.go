@@ -44,7 +44,7 @@ func TestNoFailureImprovesAFigure(t *testing.T) {
 		compare("all labels", with.Label("operation")[Accepted], without.Label("operation")[Accepted])
 		for _, s := range with.Series {
 			for _, other := range without.Series {
-				if s.At == other.At {
+				if s.T == other.T {
 					compare("an interval", s.Response[Accepted], other.Response[Accepted])
 				}
 			}

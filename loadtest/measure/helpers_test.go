@@ -92,7 +92,7 @@ func all(r Recording) string {
 		classes(name, r.Labels[name])
 	}
 	for _, s := range r.Series {
-		fmt.Fprintln(&b, s.At, s.Asked, s.Sent, s.Done, s.Bytes, s.Limited, s.Failed)
+		fmt.Fprintln(&b, s.T, s.Asked, s.Sent, s.Done, s.BytesReceived, s.Limited, s.Failed)
 		classes("second", s.Response)
 	}
 	return b.String()

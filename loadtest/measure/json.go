@@ -86,7 +86,10 @@ func (r Recording) check() error {
 		}
 	}
 	for _, s := range r.Seconds {
-		done, negative = done+s.Done, min(negative, s.Sent, s.Done, s.Limited, s.Failed, s.Done-s.Limited-s.Failed, s.Bytes)
+		done, negative = done+s.Accepted+s.Limited+s.Failed, min(negative, s.Sent, s.Accepted, s.Limited, s.Failed, s.BytesReceived)
+	}
+	if negative < 0 {
+		return errors.New("a count is negative")
 	}
 	kinds := map[string]int64{}
 	for k, h := range r.histograms {
@@ -96,9 +99,6 @@ func (r Recording) check() error {
 		if n != r.Sent {
 			return fmt.Errorf("%d requests were sent, but %d are accounted for", r.Sent, n)
 		}
-	}
-	if negative < 0 {
-		return errors.New("a count is negative")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/reports/load"
 )
 
 // Merge returns the Recording that one process running all shards would have
@@ -36,7 +37,7 @@ func InTurn(pieces ...Recording) Recording {
 		sum.join(p, at)
 		next := at + int((p.Duration()+p.Width-1)/p.Width)
 		if n := len(p.Series); n > 0 {
-			next = max(next, at+p.Series[n-1].At+1)
+			next = max(next, at+p.intervalOf(int(p.Series[n-1].T))+1)
 		}
 		pause := time.Duration(next-at)*p.Width - p.Duration()
 		sum.Plan.Segments = append(append(sum.Plan.Segments, p.Plan.Segments...), schedule.Segment{Duration: pause})
@@ -57,10 +58,10 @@ func (r *Recording) join(p Recording, at int) {
 	}
 	began := at * int(r.Width/time.Second)
 	if missing := began + len(p.Seconds) - len(r.Seconds); missing > 0 {
-		r.Seconds = append(r.Seconds, make([]Second, missing)...)
+		r.Seconds = append(r.Seconds, make([]load.Interval, missing)...)
 	}
 	for i, s := range p.Seconds {
-		r.Seconds[began+i].add(s)
+		add(&r.Seconds[began+i], s)
 	}
 	for status, n := range p.Statuses {
 		r.Statuses[status] += n

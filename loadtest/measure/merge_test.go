@@ -64,8 +64,8 @@ func TestPiecesInTurnAreOnePhase(t *testing.T) {
 			t.Fatalf("sent %d, %d bytes, %d seconds; want %d, %d, %d", got.Sent, got.Bytes, len(got.Series), want.Sent, want.Bytes, seconds)
 		}
 		for i, s := range got.Series {
-			if i > 0 && s.At <= got.Series[i-1].At {
-				t.Fatalf("second %d follows second %d", s.At, got.Series[i-1].At)
+			if i > 0 && s.T <= got.Series[i-1].T {
+				t.Fatalf("second %d follows second %d", s.T, got.Series[i-1].T)
 			}
 		}
 		for _, c := range classes {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/reports/load"
 )
 
 // Limits of a Recording, whatever the samples are.
@@ -59,14 +60,17 @@ func (r *Recorder) Add(s Sample) {
 		r.add(key{Kind: lastKind, Class: class}, response)
 	}
 	r.second(s.Sent).Sent++
-	done := Second{Done: 1, Bytes: max(s.Bytes, 0)}
+	done := r.second(s.Done)
+	done.Done++
+	done.BytesReceived += max(s.Bytes, 0)
 	switch class {
+	case Accepted:
+		done.Accepted++
 	case Limited:
-		done.Limited = 1
+		done.Limited++
 	case Failed:
-		done.Failed = 1
+		done.Failed++
 	}
-	r.second(s.Done).add(done)
 }
 
 func (r *Recorder) add(k key, d time.Duration) { r.rec.histogram(k).add(d) }
@@ -77,10 +81,10 @@ func second(t time.Duration) int {
 }
 
 // second returns the counters of the time.
-func (r *Recorder) second(t time.Duration) *Second {
+func (r *Recorder) second(t time.Duration) *load.Interval {
 	i := second(t)
 	for len(r.rec.Seconds) <= i {
-		r.rec.Seconds = append(r.rec.Seconds, Second{})
+		r.rec.Seconds = append(r.rec.Seconds, load.Interval{})
 	}
 	return &r.rec.Seconds[i]
 }
@@ -119,6 +123,6 @@ func (r *Recorder) Live(ran time.Duration) Live {
 		l.Last.Response[c] = h.plus(Histogram{}) // the recorder goes on writing to its own
 	}
 	r.rec.link(l.Last.Response, nil)
-	l.Lasted = min(ran-r.rec.Begins(l.Last), r.rec.Width).Truncate(time.Second)
+	l.Lasted = min(ran-l.Last.Begins(), r.rec.Width).Truncate(time.Second)
 	return l
 }

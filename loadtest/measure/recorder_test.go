@@ -81,9 +81,9 @@ func TestRecorderCounts(t *testing.T) {
 		t.Fatalf("%d seconds, want %d", len(rec.Series), len(want))
 	}
 	for i, s := range rec.Series {
-		got := row{s.Asked, s.Sent, s.Done, s.Bytes, s.Response[Accepted].Count(), s.Response[Limited].Count(), s.Response[Failed].Count()}
-		if s.At != i || got != want[i] {
-			t.Errorf("second %d: %+v, want %+v", s.At, got, want[i])
+		got := row{s.Asked, s.Sent, s.Done, s.BytesReceived, s.Response[Accepted].Count(), s.Response[Limited].Count(), s.Response[Failed].Count()}
+		if s.T != int64(i) || got != want[i] {
+			t.Errorf("second %d: %+v, want %+v", s.T, got, want[i])
 		}
 	}
 	if got := rec.Series[0].Response[Accepted].Max().Truncate(10 * ms); got != 1600*ms {
@@ -109,7 +109,7 @@ func TestTimesOutOfBounds(t *testing.T) {
 	if h.Min() != 0 || h.Max() < Longest || h.Max() > Longest+Longest/1000 || h.Clipped() != 1 {
 		t.Errorf("min %s, max %s, clipped %d: want 0, %s, 1", h.Min(), h.Max(), h.Clipped(), Longest)
 	}
-	if last := rec.Series[len(rec.Series)-1].At; last != maxSeconds-1 {
+	if last := rec.Series[len(rec.Series)-1].T; last != int64(maxSeconds-1) {
 		t.Errorf("the last second is %d, want %d", last, maxSeconds-1)
 	}
 	if err := rec.check(); err != nil {
@@ -167,7 +167,7 @@ func TestLive(t *testing.T) {
 		r.Add(s)
 	}
 	l := r.Live(2500 * time.Millisecond)
-	if l.Planned != 1000 || l.Sent != 250 || l.Count[Accepted] != 250 || l.Last.At != 1 || l.Last.Sent != 100 || l.Last.Asked != 100 {
+	if l.Planned != 1000 || l.Sent != 250 || l.Count[Accepted] != 250 || l.Last.T != 1 || l.Last.Sent != 100 || l.Last.Asked != 100 {
 		t.Errorf("live %+v", l)
 	}
 	if l := newRecorder(Plan{}).Live(time.Second); l.Sent != 0 || l.Lag != 0 {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/reports/load"
 )
 
 // Recording holds the measurements of a phase. It never changes.
@@ -46,25 +47,7 @@ type Counters struct {
 	Plan     schedule.Schedule // of this process; a closed loop has no rate
 	Statuses map[int]int64     // 0: no answer
 	Failures map[string]int64  // by Failure word
-	Seconds  []Second
-}
-
-// Second counts what happened in a second of a phase: requests sent, and answers by the
-// time at which they were complete.
-type Second struct {
-	Sent    int64
-	Done    int64
-	Limited int64 // of those done
-	Failed  int64 // of those done
-	Bytes   int64 // of those done
-}
-
-func (s *Second) add(o Second) {
-	s.Sent += o.Sent
-	s.Done += o.Done
-	s.Limited += o.Limited
-	s.Failed += o.Failed
-	s.Bytes += o.Bytes
+	Seconds  []load.Interval   // what was sent and done in each second
 }
 
 // key identifies a histogram of a Recording.
@@ -93,9 +76,7 @@ func (l Label) Count(c Class) int64 { return l[c].Count() }
 
 // Interval is a part of a phase, as long as the recording's Width.
 type Interval struct {
-	At    int   // the interval, from 0
-	Asked int64 // requests due in it
-	Second
+	load.Interval // its counts
 
 	// Response holds the response times of the requests due in this interval,
 	// with two significant figures. A stall shows where it began.
@@ -214,7 +195,7 @@ func (r Recording) finished() Recording {
 		}
 	}
 	for i, s := range r.Seconds {
-		if s != (Second{}) {
+		if s.Sent+s.Done > 0 {
 			busy[r.intervalOf(i)] = true
 		}
 	}
@@ -225,7 +206,7 @@ func (r Recording) finished() Recording {
 	}
 	for _, at := range slices.Sorted(maps.Keys(busy)) {
 		s := r.interval(at)
-		r.Sent, r.Bytes, r.Series = r.Sent+s.Sent, r.Bytes+s.Bytes, append(r.Series, s)
+		r.Sent, r.Bytes, r.Series = r.Sent+s.Sent, r.Bytes+s.BytesReceived, append(r.Series, s)
 	}
 	r.Response = r.sum(func(string) bool { return true })
 	for _, l := range r.Labels {
@@ -255,14 +236,14 @@ func (r Recording) link(of Label, series []Interval) Label {
 
 // interval returns an interval.
 func (r Recording) interval(at int) Interval {
-	s := Interval{At: at, Response: Label{}}
 	each := int(r.Width / time.Second)
+	s := Interval{load.Interval{T: int64(at * each)}, Label{}}
 	for i := at * each; i < (at+1)*each; i++ {
 		if i < len(r.asked) {
 			s.Asked += r.asked[i]
 		}
 		if i < len(r.Seconds) {
-			s.add(r.Seconds[i])
+			add(&s.Interval, r.Seconds[i])
 		}
 	}
 	for _, c := range classes {
@@ -277,8 +258,17 @@ func (r Recording) interval(at int) Interval {
 // intervalOf returns the interval of a second.
 func (r Recording) intervalOf(second int) int { return second / int(r.Width/time.Second) }
 
+func add(to *load.Interval, s load.Interval) {
+	to.Sent += s.Sent
+	to.Done += s.Done
+	to.Accepted += s.Accepted
+	to.Limited += s.Limited
+	to.Failed += s.Failed
+	to.BytesReceived += s.BytesReceived
+}
+
 // Begins returns when the interval begins.
-func (r Recording) Begins(s Interval) time.Duration { return time.Duration(s.At) * r.Width }
+func (s Interval) Begins() time.Duration { return time.Duration(s.T) * time.Second }
 
 // mostIntervals limits the intervals of a phase, and so the memory that a long phase
 // takes: half an hour has intervals of a second, 8 hours have intervals of 20 s.

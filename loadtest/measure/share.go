@@ -96,8 +96,8 @@ func (r Recording) share(label string, count func(Label) block) Share {
 			blocks = append(blocks, b)
 		}
 		if b.hits > 0 {
-			if to = r.Begins(s) + r.Width; from < 0 {
-				from = r.Begins(s)
+			if to = s.Begins() + r.Width; from < 0 {
+				from = s.Begins()
 			}
 		}
 	}

@@ -46,7 +46,9 @@ func phaseOf(c phase) load.Phase {
 		p.IntervalSeconds = int64(rec.Width / time.Second)
 	}
 	for _, s := range rec.Series {
-		p.Series = append(p.Series, intervalOf(rec, s))
+		interval := s.Interval
+		interval.Response = brief(s.Response[measure.Accepted])
+		p.Series = append(p.Series, interval)
 	}
 	return p
 }
@@ -87,14 +89,6 @@ func distribution(h measure.Histogram) *load.Distribution {
 		d.Curve = append(d.Curve, load.CurvePoint{P: p, ValueMS: ms(h.Value(p))})
 	}
 	return d
-}
-
-func intervalOf(rec measure.Recording, s measure.Interval) load.Interval {
-	return load.Interval{
-		T: int64(rec.Begins(s) / time.Second), Asked: s.Asked, Sent: s.Sent, Done: s.Done, BytesReceived: s.Bytes,
-		Accepted: s.Done - s.Limited - s.Failed, Limited: s.Limited, Failed: s.Failed,
-		Response: brief(s.Response[measure.Accepted]),
-	}
 }
 
 func brief(h measure.Histogram) *load.Brief {

@@ -204,7 +204,7 @@ func lastDone(rec measure.Recording) time.Duration {
 	var last, slowest time.Duration
 	for _, s := range rec.Series {
 		if s.Done > 0 {
-			last = rec.Begins(s) + rec.Width
+			last = s.Begins() + rec.Width
 		}
 	}
 	for _, h := range rec.Response {

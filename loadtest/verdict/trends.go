@@ -53,7 +53,7 @@ func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
 	before, usual := time.Duration(0), 0
 	for _, s := range rec.Series {
 		median := s.Response[measure.Accepted].Value(0.5)
-		if at := rec.Begins(s); at+rec.Width <= third && median > 0 {
+		if at := s.Begins(); at+rec.Width <= third && median > 0 {
 			before += median
 			usual++
 		}
@@ -64,7 +64,7 @@ func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
 	before /= time.Duration(usual)
 	allowed := max(times*before, before+5*time.Millisecond)
 	for _, s := range rec.Series {
-		at := rec.Begins(s)
+		at := s.Begins()
 		if h := s.Response[measure.Accepted]; at >= 2*third && h.Count() > 0 && h.Value(0.5) <= allowed {
 			d.Note("after the burst the median response time recovered to %s ms within %s", formatMS(before), printable.Seconds(at+rec.Width-2*third))
 			return
