@@ -47,7 +47,7 @@ func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 	case why == "" && len(unsure) > 0:
 		if why = inSentences(unsure); d.unsure == "" { // keep the highest rate's reason: lower rates have even fewer requests
 			why += d.advice(rec, unsure)
-			d.unsure = why
+			d.unsure = fmt.Sprintf("at %s/s, %s", printable.Figure(rec.Rate()), why)
 		}
 	case why != "" && limitedBy != "" && !surely:
 		why = limitedBy
