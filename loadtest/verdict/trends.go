@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"slices"
 	"time"
 
 	"outreach.example/conformance/internal/printable"
@@ -84,40 +83,32 @@ type Page struct {
 // Depths compares the latency of pages by their place in the list. The pages of an
 // operation follow each other, the first page first.
 func (d *Draft) Depths(pages []Page, rec measure.Recording) {
-	worst := threshold.Figure{}
-	var operations []string
-	for _, p := range pages {
-		operations = append(operations, p.Operation)
-	}
-	for _, operation := range slices.Compact(operations) {
+	for len(pages) > 0 {
+		operation := pages[0].Operation
 		depth := load.Depth{Operation: operation}
-		var first, last, firstAlone, lastAlone measure.Estimate
-		for i, p := range slices.DeleteFunc(slices.Clone(pages), func(p Page) bool { return p.Operation != operation }) {
-			h := rec.Labels[scenario.PageLabel(operation, p.Page)][measure.Accepted]
-			p50 := h.Quantile(0.5)
-			if i == 0 {
-				first, firstAlone = p50, h.Independent().Quantile(0.5)
+		var first, last threshold.Figure
+		for all := len(pages); len(pages) > 0 && pages[0].Operation == operation; pages = pages[1:] {
+			page := pages[0]
+			h := rec.Labels[scenario.PageLabel(operation, page.Page)][measure.Accepted]
+			p50, alone := h.Quantile(0.5), h.Independent().Quantile(0.5)
+			if len(pages) == all {
+				first = threshold.OfQuantile(p50)
+				first.High, first.Open = alone.High.Seconds(), alone.Open
 			}
 			if p50.Samples > 0 {
-				last, lastAlone = p50, h.Independent().Quantile(0.5)
-				depth.Points = append(depth.Points, load.DepthPoint{Page: int64(p.Page), Rows: int64(p.Rows), Count: h.Count(),
-					P50MS: ms(last.Value), P99MS: ms(h.Value(0.99)), Open: h.AtLeast(0.99), MedianOpen: last.AtLeast})
+				last = threshold.OfQuantile(p50)
+				last.Low, last.Open = alone.Low.Seconds(), last.AtLeast
+				depth.Points = append(depth.Points, load.DepthPoint{Page: int64(page.Page), Rows: int64(page.Rows), Count: h.Count(),
+					P50MS: ms(p50.Value), P99MS: ms(h.Value(0.99)), Open: h.AtLeast(0.99), MedianOpen: p50.AtLeast})
 			}
 		}
-		if len(depth.Points) > 1 && !first.AtLeast && first.Value > 0 && first.Low > 0 && first.High > 0 {
-			ratio := threshold.Figure{Known: true, Value: float64(last.Value) / float64(first.Value),
-				Low: float64(lastAlone.Low) / float64(firstAlone.High), High: float64(last.High) / float64(first.Low), Open: last.AtLeast, AtLeast: last.AtLeast}
-			if firstAlone.Open {
-				ratio.Low = 0
-			}
+		if slower := against(last, first, true); len(depth.Points) > 1 && !first.AtLeast && slower.Known {
+			ratio := threshold.Figure{Value: 1 + slower.Value, Low: 1 + slower.Low, High: 1 + slower.High, Open: slower.Open, AtLeast: slower.AtLeast, Known: true}
 			depth.Ratio, depth.Open = ratio.Value, ratio.AtLeast
-			if ratio.Value > worst.Value {
-				worst = ratio
+			if ratio.Value > d.figures[threshold.Depth].Value {
+				d.figures[threshold.Depth] = ratio
 			}
 		}
 		d.Result.Depth = append(d.Result.Depth, depth)
-	}
-	if worst.Value > 0 {
-		d.figures[threshold.Depth] = worst
 	}
 }
