@@ -7,25 +7,19 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// Limits of a Recording, whatever the samples are.
-const (
-	MaxLabels  = 1000 // further labels are counted under OtherLabel
-	OtherLabel = "(other)"
-	maxStatus  = 999
-	maxSeconds = int((schedule.MaxDuration + Longest) / time.Second) // later ones count as the last
-)
+// maxSeconds bounds the seconds of a Recording. Later ones count as the last.
+const maxSeconds = int((schedule.MaxDuration + Longest) / time.Second)
 
 // Recorder collects the samples of a phase. It is not safe for concurrent use.
 type Recorder struct {
-	rec    Recording
-	labels map[string]bool
-	first  time.Duration // end of the first third of a phase of one rate; 0 of others
-	last   time.Duration // beginning of the last third
+	rec   Recording
+	first time.Duration // end of the first third of a phase of one rate; 0 of others
+	last  time.Duration // beginning of the last third
 }
 
 // NewRecorder returns a Recorder for a phase. A plan without a rate means a closed loop.
 func NewRecorder(name string, start time.Time, plan schedule.Schedule) *Recorder {
-	r := &Recorder{rec: newRecording(name, start, plan), labels: map[string]bool{}}
+	r := &Recorder{rec: newRecording(name, start, plan)}
 	if r.rec.Rate() > 0 {
 		r.first = plan.Duration() / 3
 		r.last = plan.Duration() - r.first
@@ -36,21 +30,14 @@ func NewRecorder(name string, start time.Time, plan schedule.Schedule) *Recorder
 // Add records one request. Samples may come in any order. Times below 0 count
 // as 0, times above Longest as Longest.
 func (r *Recorder) Add(s Sample) {
-	class, response, status, label := s.Class(), s.Response(), s.Status, s.Label
-	if status < 0 || status > maxStatus {
-		status = 0
-	}
-	r.rec.Statuses[status]++
+	class, response := s.Class(), s.Response()
+	r.rec.Statuses[s.Status]++
 	if s.Failure != "" {
 		r.rec.Failures[failureWord(s.Failure)]++
 	}
-	if !r.labels[label] && len(r.labels) >= MaxLabels {
-		label = OtherLabel
-	}
-	r.labels[label] = true
 	r.add(key{Kind: serviceKind, Class: class}, s.Done-s.Sent)
 	r.add(key{Kind: lagKind}, s.Sent-s.Due)
-	r.add(key{Kind: labelKind, Class: class, Label: label}, response)
+	r.add(key{Kind: labelKind, Class: class, Label: s.Label}, response)
 	r.add(key{Kind: intervalKind, Class: class, At: r.rec.intervalOf(second(s.Due))}, response)
 	switch {
 	case class != Accepted || r.first == 0:
