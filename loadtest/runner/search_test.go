@@ -172,7 +172,7 @@ func TestASearchAdvisesOneDuration(t *testing.T) {
 			if _, duration, found := strings.Cut(k.Why, "--duration "); found {
 				advised = append(advised, duration)
 			}
-			if strings.Contains(k.Why, "not enough data to tell") {
+			if strings.Contains(k.Why, "not enough data to decide errors<1%") {
 				doubted = append(doubted, k.Why)
 			}
 		}

@@ -22,6 +22,7 @@ type Result struct {
 	Threshold  Threshold
 	Figure     Figure
 	Verdict    Verdict
+	Late       bool   // the generator's lag prevents a decision
 	PointMeets bool   // whether the value alone, without its interval, meets the bound
 	Need       int64  // about how many requests would decide it; 0: decided or unknown
 	Sentence   string // the reason in words, without the threshold
@@ -104,6 +105,7 @@ func (r *Result) undecided() {
 		r.Sentence += fmt.Sprintf("; too few requests were accepted to tell whether it is %s (a longer --timeout may show it)", bound)
 		return
 	case f.late, s.Of > 0 && s.Alone.Low > allowed:
+		r.Late = true
 		r.Sentence += fmt.Sprintf("; requests went out late, so the generator's lag leaves open whether it is %s (use an idle machine or a lower rate)", bound)
 		return
 	case f.Samples == 0:

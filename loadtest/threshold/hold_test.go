@@ -293,7 +293,7 @@ func TestReasons(t *testing.T) {
 		if r.Verdict != c.want || !strings.Contains(r.Sentence, c.says) {
 			t.Errorf("%s: %s: %s; want %s: %s", name, r.Verdict, r.Sentence, c.want, c.says)
 		}
-		if name == "all the time" && strings.Contains(r.Sentence, " due between ") {
+		if r.Late != (name == "lag") || name == "all the time" && strings.Contains(r.Sentence, " due between ") {
 			t.Errorf("%s: %s", name, r.Sentence)
 		}
 	}

@@ -45,9 +45,10 @@ func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 		why = fmt.Sprintf("%s of %s requests were sent", printable.Number(rec.Sent), printable.Number(rec.Planned()))
 		t = Tried{Ceiling: true}
 	case why == "" && len(unsure) > 0:
-		if why = inSentences(unsure); d.unsure == "" { // keep the highest rate's reason: lower rates have even fewer requests
-			why += d.advice(rec, unsure)
-			d.unsure = fmt.Sprintf("at %s/s, %s", printable.Figure(rec.Rate()), why)
+		said, need := undecided(rec, unsure)
+		if why = said; d.unsure == "" { // keep the highest rate's reason: lower rates have even fewer requests
+			why += "; " + d.advice(rec, need)
+			d.unsure = why
 		}
 	case why != "" && limitedBy != "" && !surely:
 		why = limitedBy
@@ -169,20 +170,36 @@ func (d *Draft) refused(rec measure.Recording) string {
 	return fmt.Sprintf("%s of %s requests got 429", printable.Number(limited), printable.Number(rec.Sent))
 }
 
-// advice says how to decide the thresholds of a confirmation.
-func (d *Draft) advice(rec measure.Recording, unsure []threshold.Result) string {
-	need := int64(0)
+// undecided describes a confirmation that does not decide the thresholds: the sample is
+// too small, or late requests leave their latency open. need is how many requests would
+// decide them; 0 if that is unknown.
+func undecided(rec measure.Recording, unsure []threshold.Result) (said string, need int64) {
+	var doubts []string
+	why, known := "not enough data to decide", true
 	for _, result := range unsure {
-		if result.Need == 0 {
-			return " (or run longer: --duration)"
+		doubts = append(doubts, result.Threshold.Text)
+		need, known = max(need, result.Need), known && result.Need > 0
+		if result.Late {
+			why = "requests were sent too late to decide"
 		}
-		need = max(need, result.Need)
+	}
+	if !known {
+		need = 0
+	}
+	return fmt.Sprintf("%s %s at %s/s: %s requests sent in %s, %s answered", why, strings.Join(doubts, " and "), printable.Figure(rec.Rate()),
+		printable.Number(rec.Sent), printable.Seconds(rec.Duration()), printable.Number(rec.Sent-rec.Statuses[0])), need
+}
+
+// advice says how to decide the thresholds.
+func (d *Draft) advice(rec measure.Recording, need int64) string {
+	if need == 0 {
+		return "run longer (--duration)"
 	}
 	longer := time.Duration(float64(need) / rec.Rate() * float64(d.scenario.Duration) / float64(d.scenario.Confirm) * float64(time.Second))
 	if longer = longer.Truncate(time.Second) + time.Second; longer > schedule.MaxDuration {
-		return ", more than the longest phase allows (relax the threshold)"
+		return fmt.Sprintf("about %s needed, more than the longest phase allows (relax the threshold)", printable.Number(need))
 	}
-	return fmt.Sprintf(" (--duration %s)", longer)
+	return fmt.Sprintf("about %s needed (--duration %s)", printable.Number(need), longer)
 }
 
 func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {

@@ -131,7 +131,7 @@ func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 	d.Try(made(40, map[int]int{200: 40}), true) // in a second
 	d.EndSearch(Found{Above: 40, Ceiling: true}, nil)
 	o := d.Conclude(inspect.Result{})
-	want := "no rate could be confirmed: at 40/s, errors<1%: the share of failed requests is 0 % (0 to 8.81); not enough data to tell from chance whether it is below 1 %: 40 requests, about 370 needed (--duration 5s)"
+	want := "no rate could be confirmed: not enough data to decide errors<1% at 40/s: 40 requests sent in 1 s, 40 answered; about 368 needed (--duration 5s)"
 	if o.Verdict != reports.Inconclusive || len(o.Reasons) != 1 || o.Reasons[0] != want {
 		t.Errorf("%s: %q, want just %q", o.Verdict, o.Reasons, want)
 	}
