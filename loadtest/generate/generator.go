@@ -97,7 +97,7 @@ func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, error)
 		return measure.Recording{}, err
 	}
 	p.LateTolerance = cmp.Or(p.LateTolerance, DefaultLateTolerance)
-	recorder := measure.NewRecorder(p.plan(start))
+	recorder := measure.NewRecorder(p.Name, start.Round(0), p.Schedule)
 	if client.Sleep(ctx, time.Until(start.Add(-startupLead))) != nil {
 		return recorder.Recording(), fmt.Errorf("generate: phase %q was interrupted before its start: %w", p.Name, context.Cause(ctx))
 	}
@@ -132,17 +132,6 @@ func (p Phase) begin(now time.Time) (time.Time, error) {
 			p.Name, -ahead.Round(time.Millisecond))
 	}
 	return now.Add(ahead), nil
-}
-
-func (p Phase) plan(start time.Time) measure.Plan {
-	plan := measure.Plan{
-		Name: p.Name, Planned: p.Schedule.Planned(), Duration: p.Schedule.Duration(), Start: start.Round(0),
-		Asked: p.Schedule.PerSecond(),
-	}
-	if len(p.Schedule.Segments) == 1 {
-		plan.Rate = p.Schedule.Segments[0].Rate
-	}
-	return plan
 }
 
 // attack lets Vegeta send the phase. It returns when all results are recorded.

@@ -38,7 +38,7 @@ func (r *runner) depth() error {
 	c, err := r.count("depth", whole, func(uint64) generate.Mix {
 		return func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) }
 	})
-	r.draft.Depths(places, c.Recording)
+	r.draft.Depths(places, c)
 	r.shallow(places)
 	return err
 }

@@ -45,7 +45,7 @@ func (r *runner) spike() error {
 	if err != nil {
 		return err
 	}
-	r.draft.Recovery(c.Recording, whole.Segments[0].Duration)
+	r.draft.Recovery(c, whole.Segments[0].Duration)
 	return nil
 }
 
@@ -61,7 +61,6 @@ func (r *runner) soak() error {
 	if dead := new(outage.Error); errors.As(err, &dead) {
 		return err // a dead target shows no drift
 	}
-	c.Cut = err != nil
 	r.draft.Drift(c, seen)
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -41,11 +42,14 @@ type walked struct {
 	last client.Exchange // the last answer
 }
 
+// walkPhase is the name of the only phase.
+const walkPhase = "walk"
+
 // walkers is the state of the clients of a walk scenario.
 type walkers struct {
 	r     *runner
-	plan  measure.Plan
 	lists []spec.Operation
+	start time.Time
 
 	mu       sync.Mutex
 	recorder *measure.Recorder
@@ -82,10 +86,9 @@ func (r *runner) walk() error {
 		limits = []int{0}
 	}
 	start := time.Now()
-	plan := measure.Plan{Name: "walk", Duration: s.Duration, Start: start.Round(0), ClosedLoop: true}
-	w := &walkers{r: r, plan: plan, lists: lists, recorder: measure.NewRecorder(plan), monitor: r.env.Generator.OutageMonitor(),
+	w := &walkers{r: r, start: start, lists: lists, recorder: measure.NewRecorder(walkPhase, start.Round(0), schedule.Constant(0, s.Duration)), monitor: r.env.Generator.OutageMonitor(),
 		whole: map[string][]walked{}, out: load.Walks{Clients: s.Clients}}
-	r.announceStep(plan.Name)
+	r.announceStep(walkPhase)
 	stop := r.showing(w.live)
 	var clients sync.WaitGroup
 	for c := range s.Clients {
@@ -101,22 +104,22 @@ func (r *runner) walk() error {
 	}
 	clients.Wait()
 	stop()
-	c := r.draft.Assess(w.recorder.Recording())
-	r.draft.Count(c.Recording)
-	r.draft.NoteFirst(r.outages(plan.Name, w.monitor.Outages())...)
+	c := w.recorder.Recording()
+	r.draft.Count(c)
+	r.draft.NoteFirst(r.outages(walkPhase, w.monitor.Outages())...)
 	w.compare()
 	r.draft.Result.Walks = &w.out
 	if r.ctx.Err() != nil {
 		w.over = fmt.Errorf("the walks were interrupted: %w", context.Cause(r.ctx))
 	}
 	if w.over != nil {
-		r.draft.KeepCut(c, w.over)
+		r.draft.Keep(c, w.over)
 		return w.over
 	}
-	if !w.anyWhole() && c.Recording.Count(measure.Accepted) > 0 { // otherwise the lack of answers is the reason
-		r.draft.Void("no walk completed and returned a row (%s)", verdict.Endings(c.Recording))
+	if !w.anyWhole() && c.Count(measure.Accepted) > 0 { // otherwise the lack of answers is the reason
+		r.draft.Void("no walk completed and returned a row (%s)", verdict.Endings(c))
 	}
-	r.draft.Keep(c)
+	r.draft.Keep(c, nil)
 	return nil
 }
 
@@ -178,10 +181,10 @@ func (w *walkers) add(op spec.Operation, limit int, ex client.Exchange, start ti
 
 // live returns the figures of the walks for a live view.
 func (w *walkers) live() generate.Live {
-	at := time.Since(w.plan.Start)
+	at := time.Since(w.start)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return generate.Live{Phase: w.plan.Name, At: at, Duration: w.plan.Duration, Live: w.recorder.Live(at)}
+	return generate.Live{Phase: walkPhase, At: at, Duration: w.r.scenario.Duration, Live: w.recorder.Live(at)}
 }
 
 // failureOf classifies why there is no complete answer.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"outreach.example/conformance/loadtest/schedule"
 	"runtime"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func walkersOf(t *testing.T, walks []walked) *walkers {
 	t.Helper()
 	r := newRunner(t.Context(), world(t), builtinScenario(t, "walk", func(*scenario.Scenario) {}))
 	r.ledger = judge.NewLedger(spec.Pairs())
-	return &walkers{r: r, lists: []spec.Operation{spec.MustOperation(spec.ListLeadLists)}, recorder: measure.NewRecorder(measure.Plan{}),
+	return &walkers{r: r, lists: []spec.Operation{spec.MustOperation(spec.ListLeadLists)}, recorder: measure.NewRecorder("", time.Time{}, schedule.Constant(0, time.Minute)),
 		whole: map[string][]walked{spec.ListLeadLists: walks}}
 }
 
