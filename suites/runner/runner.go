@@ -110,7 +110,7 @@ func NewEnv(config Config) (env *api.Env, err error) {
 		},
 	}
 	if c := config.Challenge; c != nil {
-		env.Salt = c.salt()
+		env.Salt = c.Salt()
 	}
 	if r := config.replay; r != nil {
 		env.Salt, options.Replay = r.Salt, r.player.Answer
