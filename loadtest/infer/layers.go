@@ -137,7 +137,7 @@ func (f *front) room() (room int, opens time.Duration) {
 	if f.models == nil {
 		log := f.log(func(record) bool { return false })
 		for _, fit := range f.fits {
-			f.models = append(f.models, fit.Model(log, 0), fit.Model(log, 1))
+			f.models = append(f.models, log.Guesses(fit, 2)...)
 		}
 		f.modeled = len(f.seen)
 	}
@@ -200,7 +200,7 @@ func (s *search) again(b *search) error {
 		if len(perhaps) == 0 {
 			return nil
 		}
-		s.fits = family.Fits(s.log(func(r record) bool { return r.sent > s.known || perhaps[r.flight()] }))
+		s.fits = family.Fits(s.log(func(r record) bool { return r.sent > s.known || perhaps[r.flight()] }), func(family.Fit) bool { return true })
 		if len(s.fits) == 0 {
 			return errForeign
 		}

@@ -1,6 +1,10 @@
 package infer
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // round performs the most informative experiment.
 func (s *search) round() error {
@@ -115,10 +119,13 @@ func (s *search) perform(e experiment) error {
 		}
 	}
 	s.update()
-	before := s.sharp()
+	right := s.sharp()
 	for range e.openings {
 		opened, err := s.untilOpens()
 		if opened && err == nil {
+			maps.DeleteFunc(right, func(c class, _ bool) bool {
+				return !slices.ContainsFunc(s.guesses, func(g guess) bool { return g.class() == c })
+			})
 			err = s.drain()
 			s.update()
 		}
@@ -128,10 +135,8 @@ func (s *search) perform(e experiment) error {
 		}
 	}
 	if e.openings > 0 {
-		for c := range s.sharp() {
-			if before[c] {
-				s.upheld[c]++
-			}
+		for c := range right {
+			s.upheld[c]++
 		}
 	}
 	return nil
