@@ -66,8 +66,8 @@ func (s *search) onlyTogether() error {
 
 func (s *search) concurrencyAnswer() (load.Answer, *load.Finding) {
 	low, high := float64(s.inFlight[0]), float64(s.inFlight[1])
-	return load.Answer{Value: ConcurrencyLimited, Confidence: 0.9,
-			Why: "only parts of large groups are refused, never single requests or smaller groups (a rate limit with a window shorter than a round trip looks the same)"},
+	return known(ConcurrencyLimited, 0.9,
+			"only parts of large groups are refused, never single requests or smaller groups (a rate limit with a window shorter than a round trip looks the same)"),
 		&load.Finding{Known: true, Value: low, Low: low * 3 / 4, High: high, Confidence: 0.9, Unit: "requests",
 			Why: "requests in flight: the smallest accepted part of a large group"}
 }

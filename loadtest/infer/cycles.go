@@ -159,10 +159,9 @@ func promise(r record) time.Duration {
 
 // recoveryTime returns how long Main was refused after a drain.
 func (p *prober) recoveryTime() load.Finding {
-	e := load.Finding{Unit: "s"}
-	if len(p.cycles) == 0 {
-		e.Why = "no recovery from a drain was observed within the budgets"
-		return e
+	n := len(p.cycles)
+	if n == 0 {
+		return load.Finding{Unit: "s", Why: "no recovery from a drain was observed within the budgets"}
 	}
 	var middles []float64
 	hull := newRange()
@@ -170,15 +169,12 @@ func (p *prober) recoveryTime() load.Finding {
 		middles = append(middles, (c.low+c.high).Seconds()/2)
 		hull.add(c.low.Seconds(), c.high.Seconds())
 	}
-	slices.Sort(middles)
-	e.Value, e.Low, e.High = middles[len(middles)/2], hull.low, hull.high
-	if len(p.cycles) < leastCycles {
-		e.Why = fmt.Sprintf("only %s observed; %d needed", plural(len(p.cycles), "drain"), leastCycles)
-		return e
-	}
-	e.Known = true
 	// The probability that the median lies outside all of n draws is 2^(1-n).
-	e.Confidence = 1 - math.Pow(2, float64(1-len(p.cycles)))
-	e.Why = fmt.Sprintf("median of %d drains; the interval covers all of them", len(p.cycles))
+	e := typical(middles, 1-math.Pow(2, float64(1-n)), fmt.Sprintf("median of %d drains; the interval covers all of them", n))
+	e.Low, e.High = hull.low, hull.high
+	if n < leastCycles {
+		e.Known, e.Confidence = false, 0
+		e.Why = fmt.Sprintf("only %s observed; %d needed", plural(n, "drain"), leastCycles)
+	}
 	return e
 }

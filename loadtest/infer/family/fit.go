@@ -45,23 +45,6 @@ func (f Fit) Window() (low, high time.Duration) {
 	return f.Low * n, f.High * n
 }
 
-// Rate returns bounds on the long-term rate in requests per second: from 0 if
-// nothing bounds the window above, to infinity if nothing bounds it below.
-func (f Fit) Rate() (low, high float64) {
-	n := float64(f.Limit)
-	if f.Kind == Bucket {
-		n = 1
-	}
-	low, high = 0, math.Inf(1)
-	if f.High != Unbounded {
-		low = n / f.High.Seconds()
-	}
-	if !f.OpenBelow() {
-		high = n / f.Low.Seconds()
-	}
-	return low, high
-}
-
 // OpenBelow reports that nothing bounds the window below: Low is where the
 // search begins.
 func (f Fit) OpenBelow() bool { return f.Low <= shortest }
