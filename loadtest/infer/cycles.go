@@ -115,15 +115,9 @@ func (s *search) recover() error {
 	began, promised := seen[0], promise(seen[0])
 	opened := false
 	if expected := s.openings(); promised >= 0 && (len(expected) == 0 || began.received+promised <= expected[len(expected)-1]+s.trip) {
-		if err := s.sleepUntil(began.received + promised); err != nil {
+		if opened, err = s.look(began.received + promised); err != nil {
 			return err
 		}
-		seen, err := s.send(1)
-		if err != nil {
-			return err
-		}
-		opened = seen[0].verdict == family.Accepted
-		s.update()
 	}
 	if !opened {
 		if opened, err = s.untilOpens(); err != nil {

@@ -177,23 +177,29 @@ func (s *search) passed() (passed int) {
 	return passed
 }
 
+// look sends a single request at a time and reports whether it passed.
+func (s *search) look(at time.Duration) (opened bool, err error) {
+	if err := s.sleepUntil(at); err != nil {
+		return false, err
+	}
+	seen, err := s.send(1)
+	if err != nil {
+		return false, err
+	}
+	s.update()
+	return seen[0].verdict == family.Accepted, nil
+}
+
 // untilOpen sends single requests at growing waits until one passes.
 func (s *search) untilOpen() error {
 	s.next("recovery without requests")
 	closed := s.lastReceived()
 	for wait := max(3*s.trip, 5*time.Millisecond, s.scale/2); ; wait = wait * 7 / 5 {
-		if err := s.sleepUntil(closed + wait); err != nil {
-			return err
-		}
-		seen, err := s.send(1)
-		if err != nil {
-			return err
-		}
-		if seen[0].verdict == family.Accepted {
+		if opened, err := s.look(closed + wait); opened || err != nil {
 			if !s.fitted {
 				s.scale = s.now() - closed
 			}
-			return nil
+			return err
 		}
 	}
 }
@@ -244,16 +250,8 @@ func (s *search) untilOpens() (opened bool, err error) {
 	}
 	for looks := 0; looks < mostLooks && s.doubts <= mostDoubts; looks++ {
 		// Guesses of vague fits may open absurdly late.
-		if err := s.sleepUntil(min(next, 2*s.now())); err != nil {
-			return false, err
-		}
-		seen, err := s.send(1)
-		if err != nil {
-			return false, err
-		}
-		s.update()
-		if seen[0].verdict == family.Accepted {
-			return true, nil
+		if opened, err := s.look(min(next, 2*s.now())); opened || err != nil {
+			return opened, err
 		}
 		if next = s.nextLook(step); s.doubts > 0 {
 			next = s.now() + max(step, s.trip)

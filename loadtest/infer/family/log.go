@@ -169,26 +169,13 @@ func (s *set) atMostWithin(a, b int64) int {
 func floor(t float64) int64 { return int64(math.Floor(t)) }
 func ceil(t float64) int64  { return int64(math.Ceil(t)) }
 
-// spans returns, for each run of n accepted requests in order of sending, the
-// interval that holds all n decisions.
+// spans returns intervals that each hold n decisions to accept, in order of time. Of
+// the requests that were answered by the high end, at least n were sent from the low
+// end on.
 func (l *Log) spans(n int) []interval {
-	if n < 1 || len(l.accepts) < n {
-		return nil
-	}
-	var latest []int // indices of falling Received: the first is the latest of the run
-	out := make([]interval, 0, len(l.accepts)-n+1)
-	for i, o := range l.accepts {
-		for len(latest) > 0 && l.accepts[latest[len(latest)-1]].Received <= o.Received {
-			latest = latest[:len(latest)-1]
-		}
-		latest = append(latest, i)
-		first := i - n + 1
-		if latest[0] < first {
-			latest = latest[1:]
-		}
-		if first >= 0 {
-			out = append(out, interval{l.accepts[first].Sent, l.accepts[latest[0]].Received})
-		}
+	var out []interval
+	for i := 0; n >= 1 && i+n <= len(l.accepts); i++ {
+		out = append(out, interval{l.certain.sent[i], l.certain.received[i+n-1]})
 	}
 	return out
 }

@@ -6,32 +6,13 @@ import "math"
 // accepted requests span at least the window, and before a refusal the limit-th
 // latest one is less than a window ago.
 
-// shortestOfAll returns the shortest interval that contains an accepted request
-// and limit requests of any verdict that were answered before it was sent.
+// shortestOfAll returns the length of the shortest interval that contains an accepted
+// request and limit requests of any verdict that were answered before it was sent.
 func (l *Log) shortestOfAll(limit int) int64 {
 	shortest := int64(math.MaxInt64)
-	var told []Observation // answered requests before o
-	var latest []int64     // latest of their answers so far
-	for _, o := range l.observations {
-		if o.Verdict == Unknown {
-			continue
-		}
-		if o.Verdict == Accepted {
-			// Requests in flight with o are skipped one by one, the others
-			// count at once.
-			n, j := 0, len(told)-1
-			for ; j >= 0 && latest[j] > o.Sent && n < limit; j-- {
-				if told[j].Received <= o.Sent {
-					n++
-				}
-			}
-			if first := j + 1 - (limit - n); first >= 0 {
-				shortest = min(shortest, o.Received-told[first].Sent)
-			}
-		}
-		told, latest = append(told, o), append(latest, o.Received)
-		if i := len(latest) - 1; i > 0 {
-			latest[i] = max(latest[i], latest[i-1])
+	for _, o := range l.accepts {
+		if n := l.answered.receivedBefore(o.Sent); n >= limit {
+			shortest = min(shortest, o.Received-l.answered.sent[n-limit])
 		}
 	}
 	return shortest
