@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -22,30 +23,26 @@ const leastCycles = 5
 // observeCycles drains the limiter several times to determine scope,
 // Retry-After and recovery.
 func (s *search) observeCycles() error {
-	if err := s.control(); err != nil {
-		return err
-	}
+	s.control()
 	// Some comparisons are invalid; after a rest fewer are.
 	for range 3 * leastCycles {
 		s.next("drain and recover")
 		before := s.validComparisons()
 		s.guess()
-		for _, step := range []func() error{s.drain, s.sandwiches, s.recover} {
-			if err := step(); err != nil {
-				return err
-			}
+		s.drain()
+		s.sandwiches()
+		if s.recover(); s.err != nil {
+			return s.err
 		}
 		valid := s.validComparisons()
 		if valid >= leastCycles && len(s.cycles) >= leastCycles {
 			break
 		}
 		if valid == before {
-			if err := s.sleep(s.scale); err != nil {
-				return err
-			}
+			s.sleep(s.scale)
 		}
 	}
-	return s.fit()
+	return cmp.Or(s.err, s.fit())
 }
 
 // validComparisons returns the number of valid comparisons of the subject with
@@ -61,31 +58,26 @@ func (s *search) validComparisons() int {
 }
 
 // control sends one request of each other subject while the limiter is at rest.
-func (s *search) control() error {
+func (s *search) control() {
 	s.next("other subjects at rest")
-	if err := s.sleep(times(s.scale, 1.25)); err != nil {
-		return err
-	}
+	s.sleep(times(s.scale, 1.25))
 	for _, other := range s.wire.Subjects {
-		seen, err := s.prober.send([]Subject{other})
-		if err != nil {
-			return err
+		for _, r := range s.prober.send([]Subject{other}) {
+			s.controls[other] = r.verdict
 		}
-		s.controls[other] = seen[0].verdict
 	}
-	return nil
 }
 
 // sandwiches sends each other subject between requests of Main. A comparison is
 // valid only if Main was refused before and after, that is, all four times.
-func (s *search) sandwiches() error {
+func (s *search) sandwiches() {
 	for _, other := range s.wire.Subjects {
 		if s.controls[other] != family.Accepted {
 			continue
 		}
-		seen, err := s.prober.send([]Subject{Main, Main, other, Main, Main})
-		if err != nil {
-			return err
+		seen := s.prober.send([]Subject{Main, Main, other, Main, Main})
+		if len(seen) < 5 {
+			return
 		}
 		inner := seen[2].verdict
 		if count(slices.Concat(seen[:2], seen[3:]), family.Refused) < 4 || inner == family.Unknown {
@@ -98,36 +90,29 @@ func (s *search) sandwiches() error {
 		}
 		s.tally[other] = t
 	}
-	return nil
 }
 
 // recover waits until a single request passes: first for as long as a refusal
 // promises, if that is not longer than expected.
-func (s *search) recover() error {
+func (s *search) recover() {
 	// A single request: no other request in flight distorts its response.
-	seen, err := s.send(1)
-	if err != nil || seen[0].verdict != family.Refused {
-		return err
+	began := s.one()
+	if began.verdict != family.Refused {
+		return
 	}
 	s.doubts = 0
 	s.update()
 	first := len(s.seen) - 1
-	began, promised := seen[0], promise(seen[0])
+	promised := promise(began)
 	opened := false
 	if expected := s.openings(); promised >= 0 && (len(expected) == 0 || began.received+promised <= expected[len(expected)-1]+s.trip) {
-		if opened, err = s.look(began.received + promised); err != nil {
-			return err
-		}
+		opened = s.look(began.received + promised)
 	}
-	if !opened {
-		if opened, err = s.untilOpens(); err != nil {
-			return err
-		}
+	if !opened && !s.untilOpens() {
+		_ = s.untilOpen()
 	}
-	if !opened {
-		if err := s.untilOpen(); err != nil {
-			return err
-		}
+	if s.err != nil {
+		return
 	}
 	c := cycle{promised: promised}
 	for _, r := range s.seen[first:] {
@@ -140,7 +125,6 @@ func (s *search) recover() error {
 		}
 	}
 	s.cycles = append(s.cycles, c)
-	return nil
 }
 
 // promise returns the Retry-After; -1 if there is none.

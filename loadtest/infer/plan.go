@@ -117,7 +117,8 @@ func (s *search) menu() []experiment {
 const lateness = 50
 
 // value returns the best ratio, over all stages at which an experiment may end, of
-// what it tells to its cost: how likely it tells two guesses apart that matter.
+// what it tells to its cost: the expected information, in bits, on which guess is true.
+// Guesses that count as equal need not be told apart.
 func (s *search) value(outcomes [][stages]outcome) (value float64, openings int) {
 	var cost, told [stages]float64
 	var least, most [stages]time.Duration
@@ -135,24 +136,32 @@ func (s *search) value(outcomes [][stages]outcome) (value float64, openings int)
 	}
 	looks := time.Duration(s.looks())
 	for i := range outcomes {
-		for j := range i {
-			g, h := &s.guesses[i], &s.guesses[j]
-			if g.class() == h.class() && float64(max(g.Window(), h.Window())) <= near*float64(min(g.Window(), h.Window())) {
-				continue
+		g, equal := &s.guesses[i], 0.0
+		var left, right [stages]float64 // weights of the guesses that are not ruled out if g is true, and of the equal ones
+		for j := range outcomes {
+			h, apart := &s.guesses[j], false
+			same := g.class() == h.class() && float64(max(g.Window(), h.Window())) <= near*float64(min(g.Window(), h.Window()))
+			if same {
+				equal += h.weight
 			}
-			slack, apart := s.slack(&g.Model)+s.slack(&h.Model), false
+			slack := s.slack(&g.Model) + s.slack(&h.Model)
 			for k := range stages {
 				p, q := outcomes[i][k], outcomes[j][k]
-				apart = apart || (p.opens-q.opens).Abs() > max(s.trip*3/2, (most[k]-least[k])/looks) ||
-					math.Abs(float64(p.passed-q.passed)) > slack
-				if apart {
-					told[k] += g.weight * h.weight
+				if apart = apart || (p.opens-q.opens).Abs() > max(s.trip*3/2, (most[k]-least[k])/looks) ||
+					math.Abs(float64(p.passed-q.passed)) > slack; apart {
+					continue
+				}
+				if left[k] += h.weight; same {
+					right[k] += h.weight
 				}
 			}
 		}
+		for k := range stages {
+			told[k] += g.weight / total * math.Log2(right[k]/left[k]*total/equal)
+		}
 	}
 	for k := 1; k < stages; k++ {
-		if v := told[k] / (total * total) / (effort + cost[k]/total); v > value {
+		if v := told[k] / (effort + cost[k]/total); v > value {
 			value, openings = v, k-1
 		}
 	}
