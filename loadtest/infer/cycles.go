@@ -109,7 +109,7 @@ func (s *search) recover() {
 		opened = s.look(began.received + promised)
 	}
 	if !opened && !s.untilOpens() {
-		_ = s.untilOpen()
+		s.untilOpen()
 	}
 	if s.err != nil {
 		return

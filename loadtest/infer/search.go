@@ -69,7 +69,7 @@ const maxRounds = 30
 // run probes until one family is left with well-known parameters, or until
 // nothing more can be learnt.
 func (s *search) run() error {
-	for _, step := range []func() error{s.calibrate, s.untilRefused, s.untilOpen, s.fit} {
+	for _, step := range []func() error{s.calibrate, s.untilRefused, func() error { s.untilOpen(); return nil }, s.fit} {
 		if err := cmp.Or(step(), s.err); err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (s *search) look(at time.Duration) bool {
 }
 
 // untilOpen sends single requests at growing waits until one passes.
-func (s *search) untilOpen() error {
+func (s *search) untilOpen() {
 	s.next("recovery without requests")
 	closed := s.lastReceived()
 	for wait := max(3*s.trip, 5*time.Millisecond, s.scale/2); s.err == nil; wait = wait * 7 / 5 {
@@ -202,7 +202,6 @@ func (s *search) untilOpen() error {
 	if !s.fitted {
 		s.scale = s.now() - closed
 	}
-	return nil
 }
 
 // drain sends until a request is refused. A slower layer may never refuse one, if

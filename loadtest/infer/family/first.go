@@ -16,14 +16,11 @@ func (l *Log) refutesFirst(limit int) func(*plane) bool {
 func (l *Log) noChain(limit int, runs []interval, w1, w2 int64) bool {
 	low, high := l.possible.sent[0], l.certain.received[0]
 	from := l.start // requests sent from here on do not belong to an earlier window
-	accept, refusal, candidate := 0, 0, 0
+	refusal, candidate := 0, 0
 	for {
 		endLow, endHigh := low+w1, high+w2
-		for accept < len(l.accepts) && l.accepts[accept].Sent < from {
-			accept++
-		}
 		nextBy := int64(math.MaxInt64) // the next window was open by then
-		if accept < len(runs) {
+		if accept := l.certain.sentBy(from - 1); accept < len(runs) {
 			nextBy = runs[accept].high // the last of limit+1 requests, at the latest, came after the end
 		}
 		endHigh = min(endHigh, nextBy)
@@ -49,8 +46,10 @@ func (l *Log) noChain(limit int, runs []interval, w1, w2 int64) bool {
 			return false
 		}
 		low = max(endLow, l.observations[candidate].Sent)
-		next := l.firstAcceptSince(endHigh, accept)
-		high = min(nextBy, next)
+		high = nextBy
+		if next := l.certain.sentBy(endHigh - 1); next < len(l.accepts) {
+			high = min(high, l.accepts[next].Received)
+		}
 		if high == math.MaxInt64 {
 			return false
 		}
@@ -59,15 +58,4 @@ func (l *Log) noChain(limit int, runs []interval, w1, w2 int64) bool {
 		}
 		from = endHigh
 	}
-}
-
-// firstAcceptSince returns the time by which a request sent at t or later was
-// accepted.
-func (l *Log) firstAcceptSince(t int64, from int) int64 {
-	for i := from; i < len(l.accepts); i++ {
-		if l.accepts[i].Sent >= t {
-			return l.accepts[i].Received
-		}
-	}
-	return math.MaxInt64
 }

@@ -128,16 +128,19 @@ func (l *Log) bound(f Fit) (Fit, bool) {
 	return f.within(low, high)
 }
 
-// unboundedTo is the assumed upper end of an unbounded window, as a multiple of
-// its lower bound. Only guesses use it.
-const unboundedTo = 3
+// A window without an upper bound is explored up to unboundedTo times its lower one,
+// with little work, because only guesses come of it.
+const (
+	unboundedTo    = 3
+	unboundedBoxes = 500
+)
 
 // explore narrows the window further and collects possible parameters.
 func (l *Log) explore(f Fit, work int) (Fit, bool) {
 	windows := span{max(1, float64(f.Low)), float64(f.High)}
 	if f.High == Unbounded {
 		windows.high = windows.low * unboundedTo
-		work = min(work, 500)
+		work = min(work, unboundedBoxes)
 	}
 	switch {
 	case f.Kind == Bucket || f.Kind == Sliding || len(l.accepts) == 0:
