@@ -142,7 +142,7 @@ func (p *preparation) lockRows() (release func()) {
 // deny leaves the rows that only one run can use to another run.
 func (p *preparation) deny(why string) {
 	p.lack(why, exclusive...)
-	p.env.rows.limited, p.env.rows.denied = why, why
+	p.env.rows.denied = why
 }
 
 // tell shows a step of the run in a live view.

@@ -130,7 +130,7 @@ func excluded(p *profile.Profile, operation string) string {
 
 // Limited returns why the key that may be driven over its limit cannot be used; empty
 // if it can.
-func (s *Subjects) Limited() string { return s.rows.limited }
+func (s *Subjects) Limited() string { return s.rows.denied }
 
 // request returns the n-th request of the operation, at its place in the scenario. A
 // limit of 0 sends no limit.

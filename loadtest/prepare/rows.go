@@ -25,8 +25,7 @@ type rows struct {
 	tests    []string            // tests of the main workspace that may be read
 	listed   map[string][]string // by operation: ids that a list shows for what a profile has no entry for
 	lacks    map[string]string   // by operation: why it cannot be requested
-	limited  string              // why the limited key cannot be used; empty if it can
-	denied   string              // how another run holds the lock; empty if it does not
+	denied   string              // why rows and the limited key are left to another run; empty if they are not
 }
 
 // finite returns the rows that requests of the operation use up; nil if they use up none.

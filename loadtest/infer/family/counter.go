@@ -30,6 +30,7 @@ type counterCheck struct {
 	possible  *set // the requests that the limiter may have counted
 	questions []*question
 	refuters  []*question // that refuted boxes, the latest first
+	left      []*question // a buffer of refutes
 }
 
 func (l *Log) counterCheck(f Fit) *counterCheck {
@@ -78,17 +79,19 @@ func (c *counterCheck) refutes(p *plane) bool {
 	if p.open != nil {
 		open = p.open
 	}
-	left := make([]*question, 0, len(open))
+	c.left = c.left[:0]
 	for _, q := range open {
 		switch c.judge(p, q) {
 		case contradicted:
 			c.refuters = slices.Insert(c.refuters[:min(len(c.refuters), mostRefuters-1)], 0, q)
 			return true
 		case undecided:
-			left = append(left, q)
+			c.left = append(c.left, q)
 		}
 	}
-	p.open = left
+	if 2*len(c.left) <= len(open) { // else it is not worth a copy
+		p.open = append(make([]*question, 0, len(c.left)), c.left...)
+	}
 	return false
 }
 

@@ -103,7 +103,12 @@ func Narrow(l *Log, fits []Fit) []Fit {
 	}
 	fits = each(l.bound)
 	work := min(mostBoxes, allBoxes/max(1, len(fits)))
-	return each(func(f Fit) (Fit, bool) { return l.explore(f, work) })
+	return each(func(f Fit) (Fit, bool) {
+		if f.High == Unbounded {
+			return f, true
+		}
+		return l.explore(f, work)
+	})
 }
 
 // bound narrows the window as far as counting requests does.
@@ -129,7 +134,7 @@ func (l *Log) bound(f Fit) (Fit, bool) {
 }
 
 // A window without an upper bound is explored up to unboundedTo times its lower one,
-// with little work, because only guesses come of it.
+// with little work, and only for guesses.
 const (
 	unboundedTo    = 3
 	unboundedBoxes = 500
@@ -140,21 +145,32 @@ func (l *Log) explore(f Fit, work int) (Fit, bool) {
 	windows := span{max(1, float64(f.Low)), float64(f.High)}
 	if f.High == Unbounded {
 		windows.high = windows.low * unboundedTo
-		work = min(work, unboundedBoxes)
 	}
+	refutes := l.refuter(f)
 	switch {
-	case f.Kind == Bucket || f.Kind == Sliding || len(l.accepts) == 0:
+	case refutes == nil:
 		f.left = nil
-		for i := range guesses {
-			f.left = append(f.left, point{window: windows.low + windows.width()*float64(i)/(guesses-1)})
+		for i := range spread {
+			f.left = append(f.left, point{window: windows.low + windows.width()*float64(i)/(spread-1)})
 		}
 		return f, true
 	case f.Kind == First:
-		return l.search(f, plane{window: windows}, 1, l.refutesFirst(f.Limit), work)
+		return l.search(f, plane{window: windows}, 1, refutes, work)
 	}
 	// Seen from the middle of the log, boundaries are known best.
 	half := float64(l.end()-l.start) / 2
 	middle := float64(l.start) + half
 	box := plane{window: windows, phase: span{middle, middle + windows.high}}
-	return l.search(f, box, max(1, half/windows.low), l.counterCheck(f).refutes, work)
+	return l.search(f, box, max(1, half/windows.low), refutes, work)
+}
+
+// refuter returns what refutes boxes for the fit; nil if bounds say it all.
+func (l *Log) refuter(f Fit) func(*plane) bool {
+	switch {
+	case f.Kind == Bucket || f.Kind == Sliding || len(l.accepts) == 0:
+		return nil
+	case f.Kind == First:
+		return l.refutesFirst(f.Limit)
+	}
+	return l.counterCheck(f).refutes
 }

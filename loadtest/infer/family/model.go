@@ -138,16 +138,23 @@ func (m *Model) room(t float64) int {
 	}
 }
 
-// guesses is how many points at most stand for the parameters that a fit leaves open.
-const guesses = 24
+// spread is how many points stand for a window of which only the bounds are known.
+const spread = 24
 
 // Guesses returns up to n models, spread over the parameters that the fit leaves
 // open, after the log. They represent the fit when probes are planned.
 func (l *Log) Guesses(f Fit, n int) []Model {
-	n = min(n, len(f.left))
+	if f.High == Unbounded {
+		f, _ = l.explore(f, unboundedBoxes)
+	}
+	points := f.left
+	if refutes := l.refuter(f); refutes != nil {
+		points = between(points, refutes, n)
+	}
+	n = min(n, len(points))
 	models := make([]Model, 0, n)
 	for i := range n {
-		m := Model{Kind: f.Kind, Counting: f.Counting, Limit: f.Limit, point: f.left[i*(len(f.left)-1)/max(1, n-1)], start: math.Inf(-1)}
+		m := Model{Kind: f.Kind, Counting: f.Counting, Limit: f.Limit, point: points[i*(len(points)-1)/max(1, n-1)], start: math.Inf(-1)}
 		if m.Kind == Bucket {
 			m.start, m.level = 0, float64(m.Limit)
 		}

@@ -21,7 +21,7 @@ func TestModelPredictsItsLimiter(t *testing.T) {
 			t.Fatal(err)
 		}
 		window := float64(time.Second)
-		fit := Fit{Kind: kindOf(config), Limit: limit, Counting: config.CountRefused}
+		fit := Fit{Kind: kindOf(config), Limit: limit, Counting: config.CountRefused, High: 1}
 		if fit.Kind == Bucket {
 			window /= float64(limit)
 		}

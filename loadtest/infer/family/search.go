@@ -66,7 +66,7 @@ func (l *Log) search(f Fit, box plane, windows float64, refutes func(*plane) boo
 		}
 		queue = append(queue, lower, upper)
 	}
-	if f.left = between(left, refutes); f.High == Unbounded {
+	if f.left = left; f.High == Unbounded {
 		return f, true // the box was not all of it
 	}
 	if len(left) == 0 {
@@ -75,14 +75,14 @@ func (l *Log) search(f Fit, box plane, windows float64, refutes func(*plane) boo
 	return f.within(floor(found.window.low), ceil(found.window.high))
 }
 
-// between returns points that are not refuted, from between those.
-func between(ends []point, refuted func(*plane) bool) (points []point) {
+// between returns up to n points that are not refuted, from between those.
+func between(ends []point, refuted func(*plane) bool, n int) (points []point) {
 	if len(ends) == 0 {
 		return nil
 	}
 	random := rand.New(rand.NewPCG(1, 1))
-	for range guesses * tries {
-		if len(points) == guesses {
+	for range n * tries {
+		if len(points) == n {
 			return points
 		}
 		a, b, x := ends[random.IntN(len(ends))], ends[random.IntN(len(ends))], random.Float64()
