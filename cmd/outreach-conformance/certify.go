@@ -18,6 +18,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
@@ -249,10 +250,9 @@ func extract(b *bundle.Bundle, name, path string) error {
 		return err
 	}
 	defer func() { _ = from.Close() }()
-	to, err := os.Create(path)
+	content, err := io.ReadAll(from) // the bundle bounds it
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
+	return atomicfile.Write(path, redact.Process.Content(content))
 }
