@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 )
 
@@ -71,7 +72,7 @@ func forms(all []reports.Observation) map[place]map[string]bool {
 
 // formOf returns what two observations of the same behaviour have in common.
 func formOf(o reports.Observation) string {
-	form := o.Form()
+	form := summary.Form(o.Value)
 	if o.OpenPoint == spec.OpenPointVisibility {
 		form, _, _ = strings.Cut(form, ": ") // how soon depends on how busy the machines were
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -157,7 +158,7 @@ func why(c reports.Check) string {
 func (p *Part) conclude(compared int) {
 	because := func(n int, what string) {
 		if n > 0 {
-			p.Reasons = append(p.Reasons, fmt.Sprintf("%s: %s", what, reports.Number(n)))
+			p.Reasons = append(p.Reasons, fmt.Sprintf("%s: %s", what, printable.Number(n)))
 		}
 	}
 	because(len(p.NewlyFailing), "newly failing")

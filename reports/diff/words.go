@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -136,7 +135,7 @@ func Values(values []string) string {
 	}
 	quoted := make([]string, len(values))
 	for i, v := range values {
-		if quoted[i] = reports.Printable(v); v == "" {
+		if quoted[i] = printable.Text(v); v == "" {
 			quoted[i] = `""`
 		}
 	}

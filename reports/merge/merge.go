@@ -18,6 +18,8 @@ import (
 
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 )
 
@@ -67,9 +69,9 @@ func Results(parts []Part, least judge.Minimum) (merged reports.Results, contrad
 	judge.Conclude(&merged, stale...)
 	least.Require(&merged)
 	judge.Compared(&merged, regressions)
-	merged.Levels = reports.Levels(merged.Checks)
+	merged.Levels = summary.Levels(merged.Checks)
 	merged.Reasons = append(merged.Reasons, contradictions...)
-	return reports.Shrink(merged, reports.FitsWritten), contradictions, nil
+	return reports.Shrink(merged, jsonfile.Fits), contradictions, nil
 }
 
 // addNew adds the words that the list does not have.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/load"
@@ -42,10 +41,10 @@ func consoleDifference(w io.Writer, d diff.Difference, o Options) error {
 
 func (p *page) part(part diff.Part) {
 	const column = 11
-	p.entry(0, column, "old", reports.Printable(part.Old.Title()))
-	p.entry(0, column, "new", reports.Printable(part.New.Title()))
+	p.entry(0, column, "old", printable.Text(part.Old.Title()))
+	p.entry(0, column, "new", printable.Text(part.New.Title()))
 	for _, note := range part.Notes {
-		p.entry(0, column, "note", reports.Printable(note))
+		p.entry(0, column, "note", printable.Text(note))
 	}
 	for _, l := range part.Lists() {
 		p.heading(strings.ToUpper(l.Title), printable.Number(len(l.Changes))+": "+l.About)
@@ -60,14 +59,14 @@ func (p *page) changes(l diff.List) {
 	groups := diff.Grouped(l.Changes)
 	shown := p.limit(len(groups), maxChanges)
 	for _, g := range groups[:shown] {
-		name := reports.Printable(g.Name())
+		name := printable.Text(g.Name())
 		if l.Fails {
 			name = p.paint.Red(name)
 		}
 		if len(g.Operations) > 0 {
 			name += " on " + p.some(g.Operations)
 		}
-		p.paragraph(2, fmt.Sprintf("%s: was %s, is %s", name, reports.Printable(g.Was), reports.Printable(g.Is)))
+		p.paragraph(2, fmt.Sprintf("%s: was %s, is %s", name, printable.Text(g.Was), printable.Text(g.Is)))
 		if g.Why != "" {
 			p.paragraph(4, p.reason(g.Why))
 		}
@@ -79,7 +78,7 @@ func (p *page) changes(l diff.List) {
 
 // reason returns a printable reason, cut unless Verbose is set.
 func (p *page) reason(why string) string {
-	why = reports.Printable(why)
+	why = printable.Text(why)
 	if p.Verbose {
 		return why
 	}
@@ -108,7 +107,7 @@ func (p *page) changedObservations(all []diff.Observation) {
 		if len(g.Operations) > 0 {
 			where = " on " + p.some(g.Operations)
 		}
-		p.paragraph(2, reports.Printable(g.OpenPoint)+where)
+		p.paragraph(2, printable.Text(g.OpenPoint)+where)
 		p.entry(4, 5, "was", p.reason(diff.Values(g.Was)))
 		p.entry(4, 5, "is", p.reason(diff.Values(g.Is)))
 	}
@@ -123,12 +122,12 @@ func (p *page) changedFigures(all []diff.Figure) {
 	}
 	p.heading("FIGURES", "with their intervals; worse or better only if the intervals do not overlap")
 	for _, f := range all {
-		p.paragraph(2, fmt.Sprintf("%s: %s", reports.Printable(f.Place()), reports.Printable(f.Name)))
+		p.paragraph(2, fmt.Sprintf("%s: %s", printable.Text(f.Place()), printable.Text(f.Name)))
 		if f.Old == nil || f.New == nil {
-			p.paragraph(4, p.paint.Yellow(string(f.Verdict))+": "+reports.Printable(f.Why))
+			p.paragraph(4, p.paint.Yellow(string(f.Verdict))+": "+printable.Text(f.Why))
 			continue
 		}
-		p.paragraph(4, fmt.Sprintf("was %s, is %s; %s: %s", diff.Shown(f.Old, f.Unit), diff.Shown(f.New, f.Unit), p.effect(f.Verdict), reports.Printable(f.ShownChange())))
+		p.paragraph(4, fmt.Sprintf("was %s, is %s; %s: %s", diff.Shown(f.Old, f.Unit), diff.Shown(f.New, f.Unit), p.effect(f.Verdict), printable.Text(f.ShownChange())))
 	}
 }
 
@@ -153,8 +152,8 @@ func (p *page) changedThresholds(all []diff.Threshold) {
 		if t.Outcome != load.Met {
 			outcome = p.paint.Yellow(outcome)
 		}
-		p.paragraph(2, fmt.Sprintf("%s in %s: %s", reports.Printable(t.Text), reports.Printable(t.Place()), outcome))
-		p.paragraph(4, reports.Printable(t.Why))
+		p.paragraph(2, fmt.Sprintf("%s in %s: %s", printable.Text(t.Text), printable.Text(t.Place()), outcome))
+		p.paragraph(4, printable.Text(t.Why))
 	}
 }
 

@@ -3,7 +3,9 @@ package view
 import (
 	"slices"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/summary"
 )
 
 // maxDigestInputs is the number of missing inputs in a digest.
@@ -11,7 +13,7 @@ const maxDigestInputs = 5
 
 // digest shows a target with many failures: totals, the first causes and what is
 // missing most.
-func (p *page) digest(r reports.Results, causes []reports.Cause) {
+func (p *page) digest(r reports.Results, causes []summary.Cause) {
 	whole := r
 	whole.Checks = slices.Clone(r.Checks)
 	for i := range whole.Checks {
@@ -28,7 +30,7 @@ func (p *page) orResults() string {
 	if p.ResultsPath == "" {
 		return ""
 	}
-	return ", or " + reports.Printable(p.ResultsPath)
+	return ", or " + printable.Text(p.ResultsPath)
 }
 
 // missingMost shows the missing inputs that most checks lacked.
@@ -40,7 +42,7 @@ func (p *page) missingMost(r reports.Results) {
 	p.heading("NOT ASSESSED", byMissing(reports.Count(r.Checks).NotAssessed, inputs))
 	inputs = p.notReached(inputs)
 	for _, in := range inputs[:min(len(inputs), maxDigestInputs)] {
-		p.paragraph(2, reports.Printable(in.name)+" "+p.paint.Dim("— "+plural(in.checks, "check", "checks")))
+		p.paragraph(2, printable.Text(in.name)+" "+p.paint.Dim("— "+plural(in.checks, "check", "checks")))
 	}
 	if left := len(inputs) - maxDigestInputs; left > 0 {
 		p.line("  ", p.paint.Dim(p.more(left, noun(left, "input", "inputs"))))

@@ -8,6 +8,7 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 )
 
@@ -22,7 +23,7 @@ const (
 )
 
 // failures shows the failed checks: by cause, or all of them by requirement.
-func (p *page) failures(r reports.Results, causes []reports.Cause) {
+func (p *page) failures(r reports.Results, causes []summary.Cause) {
 	if !p.Verbose {
 		p.causes(r, causes)
 		return
@@ -42,7 +43,7 @@ func (p *page) failures(r reports.Results, causes []reports.Cause) {
 }
 
 // causes shows the failed checks by their probable cause, the most specific first.
-func (p *page) causes(r reports.Results, causes []reports.Cause) {
+func (p *page) causes(r reports.Results, causes []summary.Cause) {
 	if len(causes) == 0 {
 		return
 	}
@@ -71,7 +72,7 @@ func isMany(r reports.Results) bool { return reports.Count(r.Checks).Fail > maxF
 
 // cause shows the first failed requirement of the cause, and names the others. In brief it
 // shows one example and the first names.
-func (p *page) cause(cause reports.Cause, brief bool) {
+func (p *page) cause(cause summary.Cause, brief bool) {
 	groups := cause.Requirements()
 	if groups[0][0].Requirement == string(spec.Served) {
 		p.missingOperations(cause.Checks)
@@ -81,7 +82,7 @@ func (p *page) cause(cause reports.Cause, brief bool) {
 	groups = groups[1:]
 	var names []string
 	for _, group := range groups {
-		name := reports.Printable(group[0].Requirement)
+		name := printable.Text(group[0].Requirement)
 		switch {
 		case len(group) > 1 && brief:
 			name += fmt.Sprintf(" (%d operations)", len(group))
@@ -98,7 +99,7 @@ func (p *page) cause(cause reports.Cause, brief bool) {
 
 // missingOperations shows each operation that the target does not serve in a line.
 func (p *page) missingOperations(checks []reports.Check) {
-	p.line(p.paint.Alarm("✗ " + reports.Printable(checks[0].Requirement)))
+	p.line(p.paint.Alarm("✗ " + printable.Text(checks[0].Requirement)))
 	column := 0
 	for _, name := range operationsOf(checks) {
 		column = max(column, console.Width(name)+gap)
@@ -107,9 +108,9 @@ func (p *page) missingOperations(checks []reports.Check) {
 		answer := "is not served"
 		if len(c.Violations) > 0 {
 			status, _, _ := strings.Cut(c.Violations[0].Actual, " ")
-			answer += ": every request gets " + reports.Printable(status)
+			answer += ": every request gets " + printable.Text(status)
 		}
-		p.entry(2, column, reports.Printable(c.Operation), answer)
+		p.entry(2, column, printable.Text(c.Operation), answer)
 	}
 	p.line("  ", p.paint.Dim("leave it out under operations: in the target profile, or serve it"))
 }
@@ -117,7 +118,7 @@ func (p *page) missingOperations(checks []reports.Check) {
 func operationsOf(checks []reports.Check) []string {
 	var names []string
 	for _, c := range checks {
-		names = append(names, reports.Printable(c.Operation))
+		names = append(names, printable.Text(c.Operation))
 	}
 	return names
 }
@@ -155,10 +156,10 @@ func failuresByRequirement(checks []reports.Check) [][]reports.Check {
 // each violation of each operation.
 func (p *page) failure(checks []reports.Check, brief bool) {
 	first := checks[0]
-	p.line(p.paint.Alarm("✗ " + reports.Printable(first.Requirement)))
+	p.line(p.paint.Alarm("✗ " + printable.Text(first.Requirement)))
 	if len(first.Violations) > 0 {
-		p.paragraph(2, reports.Printable(first.Violations[0].Statement))
-		p.line("  ", p.paint.Dim(console.Cut(strings.TrimPrefix(reports.Printable(first.Level)+" · ", " · ")+reports.Printable(first.Violations[0].Section), p.width-2)))
+		p.paragraph(2, printable.Text(first.Violations[0].Statement))
+		p.line("  ", p.paint.Dim(console.Cut(strings.TrimPrefix(printable.Text(first.Level)+" · ", " · ")+printable.Text(first.Violations[0].Section), p.width-2)))
 	}
 	if p.Verbose {
 		for _, c := range checks {
@@ -167,7 +168,7 @@ func (p *page) failure(checks []reports.Check, brief bool) {
 		}
 		return
 	}
-	kinds := reports.Kinds(checks)
+	kinds := summary.Kinds(checks)
 	full, most := maxFull, len(kinds)
 	if brief {
 		full, most = 1, 1+maxKinds
@@ -196,8 +197,8 @@ func (p *page) failure(checks []reports.Check, brief bool) {
 }
 
 // otherKind shows a further kind of violation in a line.
-func (p *page) otherKind(indent int, k reports.Kind) {
-	p.entry(indent, 8, "also", fmt.Sprintf("at %s: expected %s, got %s %s", k.Place(), reports.Printable(k.Expected), reports.Printable(k.Actual),
+func (p *page) otherKind(indent int, k summary.Kind) {
+	p.entry(indent, 8, "also", fmt.Sprintf("at %s: expected %s, got %s %s", k.Place(), printable.Text(k.Expected), printable.Text(k.Actual),
 		p.paint.Dim("on "+namesOf(printables(k.Operations), true)+seen(k.Count))))
 }
 
@@ -210,7 +211,7 @@ func seen(count int) string {
 }
 
 // kind shows a kind of violation in full. Several says that the requirement has others.
-func (p *page) kind(k reports.Kind, several, brief bool) {
+func (p *page) kind(k summary.Kind, several, brief bool) {
 	p.violation(k.Violation)
 	if several && k.Count > 0 {
 		p.entry(4, 10, "seen", plural(k.Count, "time", "times"))
@@ -231,7 +232,7 @@ func namesOf(names []string, brief bool) string {
 
 // operation shows where a check failed, how often, and what follows from it.
 func (p *page) operation(c reports.Check) {
-	p.paragraph(2, p.paint.Bold(reports.Printable(c.Operation))+"  "+
+	p.paragraph(2, p.paint.Bold(printable.Text(c.Operation))+"  "+
 		p.paint.Dim("seen "+plural(c.ViolationCount, "time", "times")+" in "+plural(c.Assessments, "assessment", "assessments")))
 	if len(c.Consequences) > 0 {
 		p.consequences(c.Consequences)
@@ -268,17 +269,17 @@ func (p *page) consequences(follow []reports.Consequence) {
 func (p *page) violation(v reports.Violation) {
 	const indent, column = 4, 10
 	p.entry(indent, column, "at", v.Place())
-	p.entry(indent, column, "expected", reports.Printable(v.Expected))
-	p.entry(indent, column, "actual", reports.Printable(v.Actual))
+	p.entry(indent, column, "expected", printable.Text(v.Expected))
+	p.entry(indent, column, "actual", printable.Text(v.Actual))
 	if p.Verbose && v.Spec != "" {
-		p.entry(indent, column, "seen by", reports.Printable(v.Spec))
+		p.entry(indent, column, "seen by", printable.Text(v.Spec))
 	}
 	if p.Verbose && v.Body != "" {
-		p.entry(indent, column, "body", reports.Printable(v.Body))
+		p.entry(indent, column, "body", printable.Text(v.Body))
 	}
 	if v.Curl != "" {
 		// Never wrapped, so that it can be copied.
-		p.line("    ", p.paint.Dim("repeat"), "    ", reports.Printable(v.Curl))
+		p.line("    ", p.paint.Dim("repeat"), "    ", printable.Text(v.Curl))
 	}
 }
 

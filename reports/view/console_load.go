@@ -11,6 +11,7 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/summary"
 )
 
 // Limits of the summary of a load run, unless Verbose is set.
@@ -61,24 +62,24 @@ func (p *page) quietLoad(r load.Results) {
 
 func (p *page) loadHeader(r load.Results) {
 	const column = 11
-	target := strings.TrimSpace(reports.Printable(r.Target.Name) + " " + reports.Printable(r.Target.Version))
+	target := strings.TrimSpace(printable.Text(r.Target.Name) + " " + printable.Text(r.Target.Version))
 	if target == "" {
 		target = "(without a name)"
 	}
 	if r.Target.Vendor != "" {
-		target += ", by " + reports.Printable(r.Target.Vendor)
+		target += ", by " + printable.Text(r.Target.Vendor)
 	}
 	p.entry(0, column, "target", p.paint.Bold(target))
-	p.entry(0, column, "address", strings.TrimSpace(reports.Printable(r.Target.BaseURL)+" ("+reports.Printable(r.Target.Kind)+")"))
+	p.entry(0, column, "address", strings.TrimSpace(printable.Text(r.Target.BaseURL)+" ("+printable.Text(r.Target.Kind)+")"))
 	if r.Run.Selection != "" {
-		p.entry(0, column, "selection", reports.Printable(r.Run.Selection))
+		p.entry(0, column, "selection", printable.Text(r.Run.Selection))
 	}
-	run := fmt.Sprintf("%s, %s, seed %d", reports.Printable(r.Run.ID), r.Run.Started.UTC().Format(time.DateTime+" UTC"), r.Run.Seed)
+	run := fmt.Sprintf("%s, %s, seed %d", printable.Text(r.Run.ID), r.Run.Started.UTC().Format(time.DateTime+" UTC"), r.Run.Seed)
 	if s := r.Run.Shard; s != nil {
 		run += fmt.Sprintf(", shard %d of %d", s.Index, s.Of)
 	}
 	p.entry(0, column, "run", run)
-	p.entry(0, column, "harness", strings.TrimSpace(reports.Printable(r.Tool.Name)+" "+reports.Printable(r.Tool.Version)))
+	p.entry(0, column, "harness", strings.TrimSpace(printable.Text(r.Tool.Name)+" "+printable.Text(r.Tool.Version)))
 	generator := p.paint.Yellow("not calibrated: the bottleneck may be the generator or the target")
 	if c := r.Calibration; c != nil {
 		generator = fmt.Sprintf("ceiling %s/s, send lag p99 %s ms, %s µs CPU per request on %s", printable.Figure(c.CeilingPerSecond), printable.Figure(c.LagP99MS), printable.Figure(c.CPUPerRequestUS), plural(c.Cores, "core", "cores"))
@@ -90,9 +91,9 @@ func (p *page) loadHeader(r load.Results) {
 func (p *page) scenario(s load.Scenario) {
 	p.line()
 	p.line(p.word(s.Verdict), "  ", p.paint.Bold(p.label(s.Name)), "  ", p.paint.Dim(console.Duration(s.Seconds)))
-	p.paragraph(scenarioIndent, p.paint.Dim(reports.Printable(s.About)))
+	p.paragraph(scenarioIndent, p.paint.Dim(printable.Text(s.About)))
 	for _, reason := range s.Reasons {
-		p.fact("because", reports.Printable(reason))
+		p.fact("because", printable.Text(reason))
 	}
 	p.phases(s.Phases)
 	p.sent(s)
@@ -107,7 +108,7 @@ func (p *page) scenario(s load.Scenario) {
 	notes := slices.Compact(slices.Clone(s.Notes)) // each repetition of a phase adds the same note
 	shown := p.limit(len(notes), maxNotes)
 	for _, note := range notes[:shown] {
-		p.fact("note", reports.Printable(note))
+		p.fact("note", printable.Text(note))
 	}
 	if left := len(notes) - shown; left > 0 {
 		p.fact("", p.paint.Dim(p.more(left, noun(left, "note", "notes"))))
@@ -119,7 +120,7 @@ func (p *page) scenario(s load.Scenario) {
 func (p *page) fact(label, content string) { p.entry(scenarioIndent, factColumn, label, content) }
 
 // label returns a name, cut so that text fits beside it.
-func (p *page) label(name string) string { return console.Cut(reports.Printable(name), p.width/2) }
+func (p *page) label(name string) string { return console.Cut(printable.Text(name), p.width/2) }
 
 // outcome returns a word in the colour of its meaning.
 func (p *page) outcome(word string) string {
@@ -131,7 +132,7 @@ func (p *page) outcome(word string) string {
 	case string(load.Missed), string(load.Drifts), string(load.Worse):
 		return p.paint.Red(word)
 	default:
-		return p.paint.Yellow(reports.Printable(word))
+		return p.paint.Yellow(printable.Text(word))
 	}
 }
 
@@ -140,10 +141,10 @@ func (p *page) broken(s load.Scenario) {
 	shown := p.limit(len(s.Violations), maxBrokenUnder)
 	for _, v := range s.Violations[:shown] {
 		p.line()
-		p.line("  ", p.paint.Alarm("✗ "+reports.Printable(v.Requirement)), " on ", reports.Printable(v.Operation), p.paint.Dim(fmt.Sprintf("  seen %s", plural(int(v.Count), "time", "times"))))
-		for i, k := range reports.Kinds([]reports.Check{{Operation: v.Operation, Violations: v.Examples}}) {
+		p.line("  ", p.paint.Alarm("✗ "+printable.Text(v.Requirement)), " on ", printable.Text(v.Operation), p.paint.Dim(fmt.Sprintf("  seen %s", plural(int(v.Count), "time", "times"))))
+		for i, k := range summary.Kinds([]reports.Check{{Operation: v.Operation, Violations: v.Examples}}) {
 			if i == 0 {
-				p.paragraph(4, reports.Printable(k.Statement)+" "+p.paint.Dim("("+reports.Printable(k.Section)+")"))
+				p.paragraph(4, printable.Text(k.Statement)+" "+p.paint.Dim("("+printable.Text(k.Section)+")"))
 			}
 			if i == 0 || p.Verbose {
 				p.violation(k.Violation)
@@ -163,8 +164,8 @@ func (p *page) comparison(c load.Comparison) {
 		name string
 		of   reports.Target
 	}{{"A", c.A}, {"B", c.B}} {
-		address := reports.Printable(side.of.BaseURL)
-		if name := strings.TrimSpace(reports.Printable(side.of.Name) + " " + reports.Printable(side.of.Version)); name != address { // a target without a profile is named by its address
+		address := printable.Text(side.of.BaseURL)
+		if name := strings.TrimSpace(printable.Text(side.of.Name) + " " + printable.Text(side.of.Version)); name != address { // a target without a profile is named by its address
 			address = name + " at " + address
 		}
 		p.fact(side.name, address)
@@ -184,7 +185,7 @@ func (p *page) comparison(c load.Comparison) {
 			said += ", p " + printable.Figure(f.P)
 		}
 		if f.Why != "" {
-			said += ": " + reports.Printable(f.Why)
+			said += ": " + printable.Text(f.Why)
 		}
 		p.fact(p.label(f.Name), said)
 	}
@@ -210,7 +211,7 @@ func (p *page) loadVerdict(r load.Results) {
 	}
 	for _, file := range []struct{ label, path string }{{"report", p.ReportPath}, {"results", p.ResultsPath}} {
 		if file.path != "" {
-			p.entry(0, 9, file.label, reports.Printable(file.path))
+			p.entry(0, 9, file.label, printable.Text(file.path))
 		}
 	}
 	if s := r.Run.Shard; s != nil {
@@ -231,7 +232,7 @@ func (p *page) loadVerdict(r load.Results) {
 func (p *page) loadReasons(r load.Results) {
 	for _, reason := range r.Reasons {
 		if !shownWith(reason, r.Scenarios) {
-			p.entry(0, 9, "because", reports.Printable(reason))
+			p.entry(0, 9, "because", printable.Text(reason))
 		}
 	}
 }
@@ -259,7 +260,7 @@ func (p *page) notPassed(s load.Scenario) {
 		more = fmt.Sprintf(" (and %s more)", printable.Number(n))
 	}
 	room := max(p.width-console.Width(head)-2-console.Width(more), 1)
-	p.line(head, "  ", console.Cut(reports.Printable(s.Reasons[0]), room), more)
+	p.line(head, "  ", console.Cut(printable.Text(s.Reasons[0]), room), more)
 }
 
 // shownWith reports whether the reason is a scenario's, which is shown there.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -27,7 +26,7 @@ func (p *page) sustained(s *load.Sustained) {
 		}
 	}
 	if s.Note != "" {
-		said += "; " + reports.Printable(s.Note)
+		said += "; " + printable.Text(s.Note)
 	}
 	p.fact("sustained rate", said)
 	if s.SaturationPerSecond > 0 {
@@ -40,7 +39,7 @@ func (p *page) sustained(s *load.Sustained) {
 	for _, k := range s.Knee {
 		outcome := p.paint.Green("met")
 		if !k.OK {
-			outcome = p.paint.Red("not met") + ": " + reports.Printable(k.Why)
+			outcome = p.paint.Red("not met") + ": " + printable.Text(k.Why)
 		}
 		p.fact("rate tried", fmt.Sprintf("%s/s: %s/s served, p50 %s ms, p99 %s ms, %s %% failed, %s",
 			printable.Figure(k.AskedPerSecond), printable.Figure(k.AchievedPerSecond), load.AtLeast(k.MedianOpen, k.P50MS), load.AtLeast(k.Open, k.P99MS), printable.Figure(100*k.ErrorShare), outcome))
@@ -83,7 +82,7 @@ func (p *page) ratesTried(knee []load.KneePoint) {
 func kneeWhy(s *load.Sustained) string {
 	for _, k := range s.Knee {
 		if !k.OK && k.AskedPerSecond >= s.HighPerSecond-0.5 && k.AskedPerSecond <= s.HighPerSecond+0.5 {
-			return reports.Printable(k.Why)
+			return printable.Text(k.Why)
 		}
 	}
 	return ""
@@ -120,15 +119,15 @@ func (p *page) drift(all []load.Drift) {
 	var steady []string
 	for _, d := range all {
 		if d.Verdict == load.Steady && !p.Verbose {
-			steady = append(steady, reports.Printable(d.Name))
+			steady = append(steady, printable.Text(d.Name))
 			continue
 		}
-		said := p.outcome(string(d.Verdict)) + "  " + reports.Printable(d.Name)
+		said := p.outcome(string(d.Verdict)) + "  " + printable.Text(d.Name)
 		if d.Verdict != load.TrendNotKnown || d.PerMinute != (load.Estimate{}) { // otherwise there is no estimate
 			said += " " + printable.Interval(d.PerMinute.Value, d.PerMinute.Low, d.PerMinute.High, d.Unit+" a minute")
 		}
 		if d.Why != "" {
-			said += ": " + reports.Printable(d.Why)
+			said += ": " + printable.Text(d.Why)
 		}
 		p.fact("drift", said)
 	}
@@ -167,14 +166,14 @@ const mostNamed = 3
 // threshold shows one outcome of one threshold.
 func (p *page) threshold(group []load.Threshold) {
 	t := group[0]
-	said := p.paint.Bold(reports.Printable(t.Text)) + "  " + p.outcome(string(t.Outcome))
+	said := p.paint.Bold(printable.Text(t.Text)) + "  " + p.outcome(string(t.Outcome))
 	switch {
 	case len(group) > mostNamed:
 		said += " in " + plural(len(group), "phase", "phases")
 	case t.Phase != "":
 		var phases []string
 		for _, one := range group {
-			phases = append(phases, reports.Printable(one.Phase))
+			phases = append(phases, printable.Text(one.Phase))
 		}
 		said += " in " + list(phases)
 	}
@@ -182,7 +181,7 @@ func (p *page) threshold(group []load.Threshold) {
 		said += ": " + m.In(t.Unit)
 	}
 	if t.Why != "" && p.Verbose {
-		said += "; " + reports.Printable(t.Why)
+		said += "; " + printable.Text(t.Why)
 	}
 	p.fact("threshold", said)
 }

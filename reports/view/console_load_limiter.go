@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/load"
 )
@@ -13,13 +12,13 @@ import (
 // limiter shows the inferred rate limiter.
 func (p *page) limiter(l load.Limiter) {
 	show := p.fact
-	show("limiter", p.paint.Bold(reports.Printable(l.Summary)))
+	show("limiter", p.paint.Bold(printable.Text(l.Summary)))
 	if !p.Verbose {
 		l.Sharing, l.Headers = nil, load.HeaderClaims{}
 	}
 	why, l := l.Common()
 	if why != "" && !strings.Contains(l.Summary, why) {
-		show("unknown", "where no reason is given: "+reports.Printable(why))
+		show("unknown", "where no reason is given: "+printable.Text(why))
 	}
 	for _, layer := range l.Layers {
 		show("layer", fmt.Sprintf("%s; limit %s; window %s; rate %s; refused requests count: %s",
@@ -37,7 +36,7 @@ func (p *page) limiter(l load.Limiter) {
 // limiterInFull shows the evidence.
 func (p *page) limiterInFull(l load.Limiter) {
 	for _, s := range l.Sharing {
-		p.fact("sharing", fmt.Sprintf("%s: %s; refused in %d of %d trials", reports.Printable(s.Subject), answer(s.Shared), s.Refused, s.Sandwiches))
+		p.fact("sharing", fmt.Sprintf("%s: %s; refused in %d of %d trials", printable.Text(s.Subject), answer(s.Shared), s.Refused, s.Sandwiches))
 	}
 	p.fact("headers", "present: "+answer(l.Headers.Present))
 	for _, h := range []struct {
@@ -49,14 +48,14 @@ func (p *page) limiterInFull(l load.Limiter) {
 	p.fact("long enough", fmt.Sprintf("%s in %s", finding(l.RetryAfter.Honest), plural(int(l.RetryAfter.Trials), "trial", "trials")))
 	p.fact("round trip", finding(l.RoundTrip))
 	for _, note := range l.Notes {
-		p.fact("note", reports.Printable(note))
+		p.fact("note", printable.Text(note))
 	}
 }
 
 // unread describes invalid Retry-After headers.
 func unread(r load.RetryAfter) string {
 	if said := r.Unread(); said != "" {
-		return "; " + reports.Printable(said)
+		return "; " + printable.Text(said)
 	}
 	return ""
 }
@@ -69,13 +68,13 @@ func honesty(r load.RetryAfter) string {
 	case r.Verdict.Value == "":
 		return "; honest: " + answer(r.Verdict)
 	default:
-		return "; " + reports.Printable(r.Verdict.Value)
+		return "; " + printable.Text(r.Verdict.Value)
 	}
 }
 
 // answer returns the answer, or why it is unknown.
 func answer(a load.Answer) string {
-	said := reports.Printable(a.Value)
+	said := printable.Text(a.Value)
 	switch {
 	case a.Value != "":
 		return said
@@ -87,7 +86,7 @@ func answer(a load.Answer) string {
 	if a.Why == "" {
 		return said
 	}
-	return said + ", " + reports.Printable(a.Why)
+	return said + ", " + printable.Text(a.Why)
 }
 
 // finding returns a figure with its bounds, or why it is unknown.
@@ -101,7 +100,7 @@ func finding(f load.Finding) string {
 	said := "cannot tell"
 	for _, more := range []string{f.Bounds(printable.Figure), f.Why} {
 		if more != "" {
-			said += ", " + reports.Printable(more)
+			said += ", " + printable.Text(more)
 		}
 	}
 	return said

@@ -11,7 +11,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/load"
 )
@@ -66,7 +65,7 @@ func responseAt(title string, quantile float64, spare int) column {
 // phaseColumns returns the columns of the table of phases.
 func phaseColumns() []column {
 	return []column{
-		{"phase", 0, func(p *page, ph load.Phase) string { return console.Cut(reports.Printable(ph.Name), widestPhase) }},
+		{"phase", 0, func(p *page, ph load.Phase) string { return console.Cut(printable.Text(ph.Name), widestPhase) }},
 		{"asked/s", 1, func(p *page, ph load.Phase) string { return p.asked(ph) }},
 		{"served/s", 4, func(_ *page, ph load.Phase) string { return printable.Figure(ph.AchievedPerSecond) }},
 		responseAt("p50 ms", 0.5, 0),
@@ -185,7 +184,7 @@ func (p *page) failed(all []load.Ending) {
 	shown := p.limit(len(all), maxEndings)
 	var parts []string
 	for _, e := range all[:shown] {
-		parts = append(parts, reports.Printable(e.How)+": "+p.paint.Red(printable.Number(int(e.Count))))
+		parts = append(parts, printable.Text(e.How)+": "+p.paint.Red(printable.Number(int(e.Count))))
 	}
 	rest := int64(0)
 	for _, e := range all[shown:] {
@@ -280,14 +279,14 @@ func (p *page) phase(ph load.Phase) {
 		if status == "none" {
 			return "no response"
 		}
-		return reports.Printable(status)
+		return printable.Text(status)
 	})
 	if len(ph.Failures) > 0 {
-		statuses += " (" + counts(ph.Failures, func(failure string) string { return reports.Printable(load.FailureInWords(failure)) }) + ")"
+		statuses += " (" + counts(ph.Failures, func(failure string) string { return printable.Text(load.FailureInWords(failure)) }) + ")"
 	}
 	show("statuses", statuses)
 	for _, l := range ph.Labels {
-		show("·", fmt.Sprintf("%s  %s accepted, %s limited, %s failed  %s", reports.Printable(l.Name),
+		show("·", fmt.Sprintf("%s  %s accepted, %s limited, %s failed  %s", printable.Text(l.Name),
 			printable.Number(int(l.Accepted)), printable.Number(int(l.Limited)), printable.Number(int(l.Failed)), p.distribution(l.Response)))
 	}
 }

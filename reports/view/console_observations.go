@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/spec"
@@ -38,12 +39,12 @@ func (p *page) observations(r reports.Results) {
 	names := inOrder(ids, nil)
 	column := 0
 	for _, name := range names {
-		if w := console.Width(reports.Printable(name)); w <= widestLabel {
+		if w := console.Width(printable.Text(name)); w <= widestLabel {
 			column = max(column, w+gap)
 		}
 	}
 	for _, name := range names {
-		p.entry(2, max(column, 4), reports.Printable(name), p.observed(byOpenPoint[name]))
+		p.entry(2, max(column, 4), printable.Text(name), p.observed(byOpenPoint[name]))
 	}
 }
 
@@ -56,7 +57,7 @@ func (p *page) observed(all []reports.Observation) string {
 	shown := p.limit(len(values), maxValues)
 	var parts []string
 	for _, v := range values[:shown] {
-		value := reports.Printable(v.value)
+		value := printable.Text(v.value)
 		if value == "" {
 			value = `""`
 		}

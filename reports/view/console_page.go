@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 )
 
@@ -72,7 +71,7 @@ func (p *page) more(n int, what string) string {
 		said += " " + what
 	}
 	if p.ResultsPath != "" {
-		said += " in " + reports.Printable(p.ResultsPath)
+		said += " in " + printable.Text(p.ResultsPath)
 	}
 	return said
 }

@@ -10,6 +10,7 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/summary"
 )
 
 // consoleRun writes a summary of r: the target, a table of outcomes, each failure with a
@@ -24,7 +25,7 @@ func consoleRun(w io.Writer, r reports.Results, o Options) error {
 		return err
 	}
 	p.header(r)
-	if causes := reports.Causes(r.Checks); (len(causes) > maxCauses || isMany(r)) && !o.Verbose {
+	if causes := summary.Causes(r.Checks); (len(causes) > maxCauses || isMany(r)) && !o.Verbose {
 		p.digest(r, causes)
 	} else {
 		p.table(r)
@@ -41,7 +42,7 @@ func consoleRun(w io.Writer, r reports.Results, o Options) error {
 
 // quiet writes what Options.Quiet leaves.
 func (p *page) quiet(r reports.Results) {
-	p.failures(r, reports.Causes(r.Checks))
+	p.failures(r, summary.Causes(r.Checks))
 	if r.Verdict != reports.Inconclusive {
 		r.Troubles = slices.DeleteFunc(slices.Clone(r.Troubles), func(t reports.Trouble) bool { return !t.Left() })
 	}
@@ -60,28 +61,28 @@ func (p *page) header(r reports.Results) {
 		}
 	}
 	t := r.Target
-	target := strings.TrimSpace(reports.Printable(t.Name) + " " + reports.Printable(t.Version))
+	target := strings.TrimSpace(printable.Text(t.Name) + " " + printable.Text(t.Version))
 	if target == "" {
 		target = "(without a name)"
 	}
 	if t.Vendor != "" {
-		target += ", by " + reports.Printable(t.Vendor)
+		target += ", by " + printable.Text(t.Vendor)
 	}
 	field("target", p.paint.Bold(target))
-	field("address", strings.TrimSpace(reports.Printable(t.BaseURL)+" ("+reports.Printable(t.Kind)+")"))
-	field("profile", fmt.Sprintf("%s, seed %d", reports.Printable(r.Run.Profile), r.Run.Seed))
-	field("selection", reports.Printable(r.Run.Selection))
+	field("address", strings.TrimSpace(printable.Text(t.BaseURL)+" ("+printable.Text(t.Kind)+")"))
+	field("profile", fmt.Sprintf("%s, seed %d", printable.Text(r.Run.Profile), r.Run.Seed))
+	field("selection", printable.Text(r.Run.Selection))
 	if len(r.Run.Operations) > 0 {
-		field("serves", reports.Printable(strings.Join(r.Run.Operations, ", "))+" (the target profile lists them)")
+		field("serves", printable.Text(strings.Join(r.Run.Operations, ", "))+" (the target profile lists them)")
 	}
 	if len(r.Run.Omits) > 0 {
-		field("omits", reports.Printable(strings.Join(r.Run.Omits, ", "))+" (by design, says the target profile: their presence is not judged)")
+		field("omits", printable.Text(strings.Join(r.Run.Omits, ", "))+" (by design, says the target profile: their presence is not judged)")
 	}
 	if n := len(r.Run.Parts); n > 0 {
 		field("merged", plural(n, "run", "runs"))
 	}
-	field("run", fmt.Sprintf("%s, %s", reports.Printable(r.Run.ID), r.Run.Started.UTC().Format(time.DateTime+" UTC")))
-	field("harness", strings.TrimSpace(reports.Printable(r.Tool.Name)+" "+reports.Printable(r.Tool.Version)))
+	field("run", fmt.Sprintf("%s, %s", printable.Text(r.Run.ID), r.Run.Started.UTC().Format(time.DateTime+" UTC")))
+	field("harness", strings.TrimSpace(printable.Text(r.Tool.Name)+" "+printable.Text(r.Tool.Version)))
 }
 
 func (p *page) troubles(r reports.Results) {
@@ -99,15 +100,15 @@ func (p *page) troubles(r reports.Results) {
 	}
 	shown := p.limit(len(order), maxTroubles)
 	for _, what := range order[:shown] {
-		p.line("  ", p.paint.Yellow("! "+console.Cut(reports.Printable(where[what][0]), p.width-4)))
+		p.line("  ", p.paint.Yellow("! "+console.Cut(printable.Text(where[what][0]), p.width-4)))
 		places := p.limit(len(where[what]), 1)
 		for _, also := range where[what][1:places] {
-			p.line("    ", p.paint.Yellow(console.Cut(reports.Printable(also), p.width-4)))
+			p.line("    ", p.paint.Yellow(console.Cut(printable.Text(also), p.width-4)))
 		}
 		if left := len(where[what]) - places; left > 0 {
 			p.line("    ", p.paint.Dim(p.more(left, "with the same error")))
 		}
-		p.paragraph(4, reports.Printable(what))
+		p.paragraph(4, printable.Text(what))
 	}
 	if left := len(order) - shown; left > 0 {
 		p.line("  ", p.paint.Dim(p.more(left, noun(left, "trouble", "troubles"))))
@@ -122,7 +123,7 @@ const maxTroubles = 8
 func (p *page) verdict(r reports.Results) {
 	p.levels(r)
 	p.reasons(r)
-	if reports.LooksStateless(r.Checks) {
+	if summary.LooksStateless(r.Checks) {
 		p.paragraph(0, p.paint.Dim("hint: the failures look like those of a stateless mock, which answers any request with an example: "+
 			"select --profile shape, or set stateless: true in the target profile"))
 	}
@@ -190,7 +191,7 @@ func (p *page) levels(r reports.Results) {
 func (p *page) reasons(r reports.Results) {
 	p.line()
 	for _, reason := range r.Reasons {
-		p.entry(0, 9, "because", reports.Printable(reason))
+		p.entry(0, 9, "because", printable.Text(reason))
 	}
 	if len(r.Reasons) > 0 {
 		p.line()
@@ -206,7 +207,7 @@ func (p *page) lastLine(r reports.Results) {
 	if p.ExitCode != 0 && p.ExitCode != r.ExitCode() {
 		because = ", exit code from the message on standard error"
 	}
-	p.line(p.answer(r), fmt.Sprintf("  exit %d · %s", p.ExitCode, reports.CoverageOf(r.Checks)), expected, because)
+	p.line(p.answer(r), fmt.Sprintf("  exit %d · %s", p.ExitCode, summary.CoverageOf(r.Checks)), expected, because)
 }
 
 // worthExplaining is the length of a run, in seconds, from which the summary says where

@@ -7,6 +7,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/spec"
@@ -33,7 +34,7 @@ func (p *page) table(r reports.Results) {
 	rows := make([]string, len(g.operations))
 	first := console.Width("operation")
 	for i, op := range g.operations {
-		rows[i] = console.Cut(reports.Printable(op), widestOperation)
+		rows[i] = console.Cut(printable.Text(op), widestOperation)
 		first = max(first, console.Width(rows[i]))
 	}
 	for i, band := range p.bands(g, first) {
@@ -113,7 +114,7 @@ func (p *page) bands(g grid, first int) [][]string {
 }
 
 // title returns the heading of a group's column.
-func title(group string) string { return console.Cut(reports.Printable(group), widestGroup) }
+func title(group string) string { return console.Cut(printable.Text(group), widestGroup) }
 
 func (p *page) columnWidth(g grid, group string) int {
 	widest := max(console.Width(title(group)), console.Width(p.sum(g.total(group))))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 )
@@ -41,7 +42,7 @@ func (p *page) notAssessed(r reports.Results) {
 	inputs = p.notReached(inputs)
 	listed := p.limit(len(inputs), maxInputs)
 	for _, in := range inputs[:listed] {
-		p.paragraph(2, reports.Printable(in.name)+" "+p.paint.Dim("— "+plural(in.checks, "check", "checks")))
+		p.paragraph(2, printable.Text(in.name)+" "+p.paint.Dim("— "+plural(in.checks, "check", "checks")))
 		ids := printables(in.requirements)
 		shown := p.limit(len(ids), maxIDs)
 		said := list(ids[:shown])
@@ -132,14 +133,14 @@ func (p *page) expected(r reports.Results) {
 			return
 		}
 		shown--
-		p.paragraph(2, p.paint.Yellow("~ ")+reports.Printable(c.Requirement)+" "+p.paint.Dim("on "+reports.Printable(c.Operation)))
+		p.paragraph(2, p.paint.Yellow("~ ")+printable.Text(c.Requirement)+" "+p.paint.Dim("on "+printable.Text(c.Operation)))
 		flaky := ""
 		if c.Waiver.Flaky {
 			flaky = "flaky, "
 		}
-		p.paragraph(4, flaky+"until "+reports.Printable(c.Waiver.Expires)+": "+reports.Printable(c.Waiver.Reason)+" "+reports.Printable(c.Waiver.Link))
+		p.paragraph(4, flaky+"until "+printable.Text(c.Waiver.Expires)+": "+printable.Text(c.Waiver.Reason)+" "+printable.Text(c.Waiver.Link))
 		if p.ExpectedIn != nil {
-			p.paragraph(4, p.paint.Dim("declared in "+reports.Printable(p.ExpectedIn(c))))
+			p.paragraph(4, p.paint.Dim("declared in "+printable.Text(p.ExpectedIn(c))))
 		}
 	}
 }

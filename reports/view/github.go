@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/summary"
 )
 
 // maxAnnotations is the number of annotations of a step that GitHub shows.
@@ -38,11 +40,11 @@ func annotateRun(w io.Writer, r reports.Results, o Options) error {
 			if slices.Contains(r.Regressions, reason) && strings.HasPrefix(reason, diff.NewlyFailing) {
 				continue
 			}
-			text += "\nbecause " + reports.Printable(reason)
+			text += "\nbecause " + printable.Text(reason)
 		}
 		commands = append(commands, command(r.Tool.Name, text))
 	}
-	for _, cause := range reports.Causes(r.Checks) {
+	for _, cause := range summary.Causes(r.Checks) {
 		if len(commands) == maxAnnotations {
 			break
 		}
@@ -59,26 +61,26 @@ func annotateRun(w io.Writer, r reports.Results, o Options) error {
 
 // Mistake writes an annotation for an error of a command that has no results.
 func Mistake(w io.Writer, mistake error) error {
-	_, err := io.WriteString(w, command(reports.ToolName, reports.PrintableLines(mistake.Error())))
+	_, err := io.WriteString(w, command(reports.ToolName, printable.Lines(mistake.Error())))
 	return err
 }
 
 // verdictLine returns the verdict with its coverage, as in the last line of the console.
 func verdictLine(r reports.Results, code int) string {
-	return fmt.Sprintf("%s  exit %d · %s", r.Word(), code, reports.CoverageOf(r.Checks))
+	return fmt.Sprintf("%s  exit %d · %s", r.Word(), code, summary.CoverageOf(r.Checks))
 }
 
 // explained returns a failed requirement: its statement, an example and the operations.
 func explained(failed []reports.Check) string {
 	var lines []string
 	if v := failed[0].Violations; len(v) > 0 {
-		lines = append(lines, reports.Printable(v[0].Statement))
+		lines = append(lines, printable.Text(v[0].Statement))
 	}
 	lines = append(lines, example(failed[0])...)
 	if len(failed) > 1 {
 		var also []string
 		for _, c := range failed[1:] {
-			also = append(also, reports.Printable(c.Operation))
+			also = append(also, printable.Text(c.Operation))
 		}
 		lines = append(lines, "also      "+strings.Join(also, ", "))
 	}
@@ -87,11 +89,11 @@ func explained(failed []reports.Check) string {
 
 // example returns the lines of each kind of violation of a check.
 func example(c reports.Check) []string {
-	lines := []string{"on        " + reports.Printable(c.Operation)}
+	lines := []string{"on        " + printable.Text(c.Operation)}
 	for _, v := range c.Violations {
 		lines = append(lines, "at        "+v.Place(), "expected  "+oneLine(v.Expected), "actual    "+oneLine(v.Actual))
 		if v.Curl != "" {
-			lines = append(lines, "repeat    "+reports.Printable(v.Curl))
+			lines = append(lines, "repeat    "+printable.Text(v.Curl))
 		}
 	}
 	return lines
@@ -103,7 +105,7 @@ const maxAlike = 6
 func alikeNames(groups [][]reports.Check) string {
 	var names []string
 	for _, group := range groups[:min(len(groups), maxAlike)] {
-		names = append(names, reports.Printable(group[0].Requirement))
+		names = append(names, printable.Text(group[0].Requirement))
 	}
 	if left := len(groups) - maxAlike; left > 0 {
 		names = append(names, fmt.Sprintf("… and %d more", left))
@@ -114,7 +116,7 @@ func alikeNames(groups [][]reports.Check) string {
 // failures groups the failed checks by requirement, in the order of their causes.
 func failures(checks []reports.Check) [][]reports.Check {
 	var groups [][]reports.Check
-	for _, cause := range reports.Causes(checks) {
+	for _, cause := range summary.Causes(checks) {
 		groups = append(groups, cause.Requirements()...)
 	}
 	return groups
@@ -127,5 +129,5 @@ var (
 
 // command returns a workflow command that makes an annotation.
 func command(title, text string) string {
-	return "::error title=" + ofProperty.Replace(reports.Printable(title)) + "::" + ofData.Replace(text) + "\n"
+	return "::error title=" + ofProperty.Replace(printable.Text(title)) + "::" + ofData.Replace(text) + "\n"
 }

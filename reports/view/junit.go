@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 )
 
@@ -132,7 +134,7 @@ func writeXML(w io.Writer, all junitSuites) error {
 // suiteOf returns a document with one suite, and counts its testcases.
 func suiteOf(name string, target reports.Target, started time.Time, seconds float64, cases []testcase, profile, selection string, seed int64, run, harness string) junitSuites {
 	s := junitSuite{
-		Name: reports.Printable(name), Package: reports.Printable(target.BaseURL), Hostname: "localhost", Time: junitSeconds(seconds),
+		Name: printable.Text(name), Package: printable.Text(target.BaseURL), Hostname: "localhost", Time: junitSeconds(seconds),
 		Timestamp: started.UTC().Format("2006-01-02T15:04:05"), Tests: len(cases), Cases: cases,
 	}
 	for _, p := range []junitProperty{
@@ -140,7 +142,7 @@ func suiteOf(name string, target reports.Target, started time.Time, seconds floa
 		{"selection", selection}, {"seed", strconv.FormatInt(seed, 10)}, {"run", run}, {"harness", harness},
 	} {
 		if p.Value != "" {
-			s.Properties = append(s.Properties, junitProperty{p.Name, reports.Printable(p.Value)})
+			s.Properties = append(s.Properties, junitProperty{p.Name, printable.Text(p.Value)})
 		}
 	}
 	for _, c := range cases {
@@ -168,8 +170,8 @@ const (
 // newTestcase returns a testcase in a state. Message is one line, which CI systems show as
 // the title. Text has the details. One that passed shows neither.
 func newTestcase(state, class, name, message, text string, seconds float64) testcase {
-	c := testcase{Classname: reports.Printable(class), Name: reports.Printable(name), Time: junitSeconds(max(0, seconds))}
-	problem := &testProblem{Message: reports.Printable(message), Type: state, Text: strings.TrimLeft(text, "\n")}
+	c := testcase{Classname: printable.Text(class), Name: printable.Text(name), Time: junitSeconds(max(0, seconds))}
+	problem := &testProblem{Message: printable.Text(message), Type: state, Text: strings.TrimLeft(text, "\n")}
 	switch state {
 	case testPassed:
 	case testFailed:
@@ -213,13 +215,13 @@ func runTestcase(r reports.Results) testcase {
 	n := reports.Count(r.Checks)
 	text := fmt.Sprintf("%d passed, %d failed, %d failed as expected, %d not assessed, %d in error", n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error) + reasonLines(r.Reasons)
 	for _, t := range r.Troubles {
-		text += fmt.Sprintf("\ntrouble: %s: %s", reports.Printable(t.Where), reports.Printable(t.What))
+		text += fmt.Sprintf("\ntrouble: %s: %s", printable.Text(t.Where), printable.Text(t.What))
 	}
 	rest := r.Run.Seconds
 	for _, c := range r.Checks {
 		rest -= c.Seconds
 	}
-	message := fmt.Sprintf("verdict: %s in %s", strings.ToLower(r.Word()), reports.CoverageOf(r.Checks))
+	message := fmt.Sprintf("verdict: %s in %s", strings.ToLower(r.Word()), summary.CoverageOf(r.Checks))
 	return verdictTestcase(r.Verdict, r.Run.Interrupted, n.Pass > 0, "check", message, text, r.Reasons, rest)
 }
 
@@ -242,7 +244,7 @@ func withReason(message string, reasons []string) string {
 
 func reasonLines(reasons []string) (text string) {
 	for _, reason := range reasons {
-		text += "\nbecause: " + reports.Printable(reason)
+		text += "\nbecause: " + printable.Text(reason)
 	}
 	return text
 }
@@ -286,9 +288,9 @@ func failureTitle(c reports.Check) string {
 }
 
 func failureText(c reports.Check) string {
-	text := fmt.Sprintf("%s: seen %d times in %d assessments", reports.Printable(c.Level), c.ViolationCount, c.Assessments)
+	text := fmt.Sprintf("%s: seen %d times in %d assessments", printable.Text(c.Level), c.ViolationCount, c.Assessments)
 	if len(c.Violations) > 0 && c.Violations[0].Section != "" {
-		text += "\nthe specification, section " + reports.Printable(c.Violations[0].Section)
+		text += "\nthe specification, section " + printable.Text(c.Violations[0].Section)
 	}
 	for _, v := range c.Violations {
 		text += violationText(v)
@@ -307,7 +309,7 @@ func violationText(v reports.Violation) string {
 	text := "\n"
 	for _, line := range [][2]string{{"at", v.Place()}, {"expected", v.Expected}, {"actual", v.Actual}, {"seen", seen}, {"seen by", v.Spec}, {"repeat", v.Curl}} {
 		if line[1] != "" || line[0] == "actual" {
-			text += fmt.Sprintf("\n%-9s %s", line[0], reports.Printable(line[1]))
+			text += fmt.Sprintf("\n%-9s %s", line[0], printable.Text(line[1]))
 		}
 	}
 	return text
@@ -324,7 +326,7 @@ func scenarioTestcase(r load.Results, s load.Scenario) testcase {
 	}
 	text := reasonLines(s.Reasons)
 	for _, v := range s.Violations {
-		text += fmt.Sprintf("\n\n%s on %s, seen %d times", reports.Printable(v.Requirement), reports.Printable(v.Operation), v.Count)
+		text += fmt.Sprintf("\n\n%s on %s, seen %d times", printable.Text(v.Requirement), printable.Text(v.Operation), v.Count)
 		for _, example := range v.Examples {
 			text += violationText(example)
 		}
@@ -372,7 +374,7 @@ func comparedTestcase(f load.ComparedFigure) testcase {
 func printables(texts []string) []string {
 	shown := slices.Clone(texts)
 	for i, s := range shown {
-		shown[i] = reports.Printable(s)
+		shown[i] = printable.Text(s)
 	}
 	return shown
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -26,10 +25,10 @@ func headline(s load.Scenario) string {
 		say("%s", spikeInWords(parts))
 	}
 	if s.Limiter != nil && s.Limiter.Summary != "" {
-		say("limiter: %s", reports.Printable(s.Limiter.Summary))
+		say("limiter: %s", printable.Text(s.Limiter.Summary))
 	}
 	if d := dearest(s.Depth); d.Ratio > 0 {
-		say("the deepest page of %s takes %s times as long as the first", reports.Printable(d.Operation), load.AtLeast(d.Open, d.Ratio))
+		say("the deepest page of %s takes %s times as long as the first", printable.Text(d.Operation), load.AtLeast(d.Open, d.Ratio))
 	}
 	if drifts := driftInWords(s.Drift); drifts != "" {
 		say("%s", drifts)
@@ -59,9 +58,9 @@ func driftInWords(all []load.Drift) string {
 	for _, d := range all {
 		switch d.Verdict {
 		case load.Drifts:
-			drifting = append(drifting, reports.Printable(d.Name)+" drifts")
+			drifting = append(drifting, printable.Text(d.Name)+" drifts")
 		case load.TrendNotKnown:
-			unknown = append(unknown, reports.Printable(d.Name))
+			unknown = append(unknown, printable.Text(d.Name))
 		}
 	}
 	switch {
@@ -104,7 +103,7 @@ func changeInWords(all []load.Threshold) string {
 		if phase == "" {
 			phase = "the figure"
 		}
-		return fmt.Sprintf("%s is %s %s than the baseline", reports.Printable(phase), e.In(reports.Printable(worst.Unit)), direction)
+		return fmt.Sprintf("%s is %s %s than the baseline", printable.Text(phase), e.In(printable.Text(worst.Unit)), direction)
 	case unknown != nil:
 		return "the difference from the baseline is inconclusive"
 	default:

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -33,7 +32,7 @@ func loadTitle(r load.Results) string { return r.Verdict.Word() + ": load on " +
 func printedList(some []string) string {
 	shown := make([]string, len(some))
 	for i, s := range some {
-		shown[i] = reports.Printable(s)
+		shown[i] = printable.Text(s)
 	}
 	return strings.Join(shown, ", ")
 }
@@ -58,13 +57,13 @@ func limitedOf(l *load.Limiter) *limited {
 func pageAnswer(a load.Answer) string {
 	why := ""
 	if a.Why != "" {
-		why = ": " + reports.Printable(a.Why)
+		why = ": " + printable.Text(a.Why)
 	}
 	switch {
 	case a.Value != "" && a.Confidence > 0:
-		return fmt.Sprintf("%s (confidence %s)%s", reports.Printable(a.Value), percent(a.Confidence), why)
+		return fmt.Sprintf("%s (confidence %s)%s", printable.Text(a.Value), percent(a.Confidence), why)
 	case a.Value != "":
-		return reports.Printable(a.Value) + why
+		return printable.Text(a.Value) + why
 	case len(a.OneOf) > 0:
 		return "cannot tell: " + strings.ReplaceAll(printedList(a.OneOf), ", ", " or ") + why
 	default:
@@ -79,10 +78,10 @@ func pageFinding(f load.Finding) string {
 	}
 	said := "cannot tell"
 	if bounds := f.Bounds(printable.Figure); bounds != "" {
-		said += ", " + reports.Printable(bounds)
+		said += ", " + printable.Text(bounds)
 	}
 	if f.Why != "" {
-		said += ": " + reports.Printable(f.Why)
+		said += ": " + printable.Text(f.Why)
 	}
 	return said
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports/diff"
 )
 
@@ -15,19 +15,19 @@ func annotateDifference(w io.Writer, d diff.Difference, _ Options) error {
 	if d.Outcome.ExitCode() == 0 {
 		return nil
 	}
-	lines := []string{reports.Printable(d.Summary())}
+	lines := []string{printable.Text(d.Summary())}
 	for _, p := range d.Parts {
 		for _, l := range p.Lists() {
 			if !l.Fails {
 				continue
 			}
 			for _, g := range diff.Grouped(l.Changes) {
-				lines = append(lines, fmt.Sprintf("%s: %s %s", l.Title, reports.Printable(g.Name()), reports.Printable(strings.Join(g.Operations, ", "))))
+				lines = append(lines, fmt.Sprintf("%s: %s %s", l.Title, printable.Text(g.Name()), printable.Text(strings.Join(g.Operations, ", "))))
 			}
 		}
 		for _, t := range p.Thresholds {
 			if t.Outcome != "met" {
-				lines = append(lines, fmt.Sprintf("%s in %s: %s", reports.Printable(t.Text), reports.Printable(t.Place()), reports.Printable(t.Why)))
+				lines = append(lines, fmt.Sprintf("%s in %s: %s", printable.Text(t.Text), printable.Text(t.Place()), printable.Text(t.Why)))
 			}
 		}
 	}

@@ -21,12 +21,12 @@ func annotateLoad(w io.Writer, r load.Results, o Options) error {
 	}
 	text := loadVerdictLine(r, code)
 	for _, reason := range ownReasons(r) {
-		text += "\nbecause " + reports.Printable(reason)
+		text += "\nbecause " + printable.Text(reason)
 	}
 	commands := []string{command(r.Tool.Name, text)}
 	for _, s := range r.Scenarios {
 		for _, reason := range s.Reasons {
-			commands = append(commands, command(s.Name, reports.Printable(reason)))
+			commands = append(commands, command(s.Name, printable.Text(reason)))
 		}
 	}
 	for _, failed := range failures(broken(r.Scenarios)) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/internal/printable"
 )
 
 // maxRunes bounds a value. The results have the whole.
@@ -12,7 +12,7 @@ const maxRunes = 500
 
 // oneLine returns s as one printable line of at most maxRunes runes.
 func oneLine(s string) string {
-	text := []rune(reports.Printable(s))
+	text := []rune(printable.Text(s))
 	if len(text) > maxRunes {
 		return string(text[:maxRunes]) + "…"
 	}

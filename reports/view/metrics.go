@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -50,7 +49,7 @@ func (l labels) with(more ...string) labels { return append(slices.Clone(l), mor
 func (l labels) String() string {
 	var pairs []string
 	for i := 0; i+1 < len(l); i += 2 {
-		if value := reports.Printable(l[i+1]); value != "" {
+		if value := printable.Text(l[i+1]); value != "" {
 			pairs = append(pairs, l[i]+`="`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value)+`"`)
 		}
 	}
@@ -110,7 +109,7 @@ func metricValue(v float64) string {
 type names map[string]int
 
 func (n names) unique(name string) string {
-	name = reports.Printable(name)
+	name = printable.Text(name)
 	n[name]++
 	if n[name] == 1 {
 		return name

@@ -32,7 +32,7 @@ func newTemplate(file string, functions template.FuncMap) func() *template.Templ
 			panic(err) // it is embedded
 		}
 		all := template.FuncMap{
-			"css": func() template.CSS { return template.CSS(css) }, "p": reports.Printable, "whole": wholeNumber, "size": byteSize,
+			"css": func() template.CSS { return template.CSS(css) }, "p": printable.Text, "whole": wholeNumber, "size": byteSize,
 			"clock": clock, "seconds": pageDuration, "place": reports.Violation.Place,
 		}
 		maps.Copy(all, functions)
@@ -69,7 +69,7 @@ func targetName(t reports.Target) string {
 	if t.Name == "" {
 		return "a target without a name"
 	}
-	return reports.Printable(t.Name)
+	return printable.Text(t.Name)
 }
 
 // addressOf returns the address of the target, without a user and a password.

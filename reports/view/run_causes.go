@@ -5,6 +5,7 @@ import (
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/summary"
 )
 
 // causes are the probable causes of the failures: first some in full, then others by
@@ -55,7 +56,7 @@ type otherKind struct {
 }
 
 func causesOf(checks []reports.Check) causes {
-	found := reports.Causes(checks)
+	found := summary.Causes(checks)
 	all := causes{Total: len(found), at: map[[2]string]string{}}
 	space, others, brief := room(roomForCauses), room(roomForOthers), room(roomForDetails)
 	for i, c := range found {
@@ -79,7 +80,7 @@ func causesOf(checks []reports.Check) causes {
 }
 
 // causeOf returns a cause in full, or in brief.
-func causeOf(c reports.Cause, anchor string, full bool) cause {
+func causeOf(c summary.Cause, anchor string, full bool) cause {
 	check, v := c.Example()
 	one := cause{
 		Anchor: anchor, Requirement: bounded(check.Requirement, mostText), Operation: bounded(check.Operation, mostText),
@@ -113,7 +114,7 @@ func messageOf(h reports.Head, body string) *httpMessage {
 	case h.Bytes == 0 && body == "" && h.Line != "":
 		m.Note = "no body"
 	case h.Bytes > len(body) && len(body) >= reports.MaxBody/2: // ids are shortened
-		m.Note = fmt.Sprintf("the bounded of a body of %s bytes", reports.Number(h.Bytes))
+		m.Note = fmt.Sprintf("the bounded of a body of %s bytes", printable.Number(h.Bytes))
 	}
 	return m
 }
@@ -133,7 +134,7 @@ func (c cause) texts() []string {
 }
 
 // othersOf returns the violations of a cause but the one that is shown in full.
-func othersOf(c reports.Cause, space *room) listOf[otherKind] {
+func othersOf(c summary.Cause, space *room) listOf[otherKind] {
 	of, example := c.Example()
 	var others listOf[otherKind]
 	for _, check := range c.Checks {
@@ -164,7 +165,7 @@ func timesSeen(c reports.Check) string {
 	if c.ViolationCount == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s× in %s", reports.Number(c.ViolationCount), printable.Counted(c.Assessments, "assessment"))
+	return fmt.Sprintf("%s× in %s", printable.Number(c.ViolationCount), printable.Counted(c.Assessments, "assessment"))
 }
 
 // follows says what follows from a violation and is counted nowhere else.

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -101,11 +102,11 @@ func cellOf(checks []reports.Check, found causes, space *room) cell {
 			continue
 		}
 		if c.Outcome == "" {
-			c.Outcome, c.Mark, c.Number = string(m.outcome), m.sign, reports.Number(n)
+			c.Outcome, c.Mark, c.Number = string(m.outcome), m.sign, printable.Number(n)
 		} else {
 			c.Said += ", "
 		}
-		c.Said += reports.Number(n) + " " + m.what
+		c.Said += printable.Number(n) + " " + m.what
 		c.Has += " has-" + string(m.outcome)
 	}
 	for _, check := range checks {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/internal/printable"
 )
 
 // Bounds of a page. A text is cut to a number of characters as the page shows them. Room
@@ -47,12 +47,12 @@ func (r *room) spend(bytes int) bool {
 
 // bounded returns a printable text of at most that many characters, and says if it is cut.
 func bounded(text string, most int) string {
-	return cutRunes(reports.Printable(beginning(text, most)), most)
+	return cutRunes(printable.Text(beginning(text, most)), most)
 }
 
 // boundedLines is short for a text of several lines.
 func boundedLines(text string, most int) string {
-	return cutRunes(reports.PrintableLines(beginning(text, most)), most)
+	return cutRunes(printable.Lines(beginning(text, most)), most)
 }
 
 // beginning returns the bounded of a text that fills the characters in any case, so that

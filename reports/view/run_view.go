@@ -9,6 +9,7 @@ import (
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/summary"
 )
 
 var runTemplate = newTemplate("run.html", template.FuncMap{"supply": supply, "diff": differ, "join": joinBounded})
@@ -63,7 +64,7 @@ func fit[T any](all []T, space room, texts func(T) []string) listOf[T] {
 
 func runViewOf(r reports.Results) runView {
 	v := runView{
-		Results: r, Address: bounded(addressOf(r.Target), mostText), Coverage: reports.CoverageOf(r.Checks).String(),
+		Results: r, Address: bounded(addressOf(r.Target), mostText), Coverage: summary.CoverageOf(r.Checks).String(),
 		Title: r.Word() + ": " + bounded(targetName(r.Target), mostText),
 	}
 	v.Target.Name, v.Target.Version, v.Target.Vendor = bounded(r.Target.Name, mostText), bounded(r.Target.Version, mostText), bounded(r.Target.Vendor, mostText)
@@ -72,7 +73,7 @@ func runViewOf(r reports.Results) runView {
 		v.Reasons = append(v.Reasons, bounded(reason, mostText))
 	}
 	if left := len(r.Reasons) - mostReasons; left > 0 {
-		v.Reasons = append(v.Reasons, fmt.Sprintf("… and %s more, in results.json", reports.Number(left)))
+		v.Reasons = append(v.Reasons, fmt.Sprintf("… and %s more, in results.json", printable.Number(left)))
 	}
 	n := reports.Count(r.Checks)
 	for _, c := range []struct {
@@ -80,7 +81,7 @@ func runViewOf(r reports.Results) runView {
 		n    int
 	}{{"failed", n.Fail}, {"failed as expected", n.Expected}, {"passed", n.Pass}, {"not assessed", n.NotAssessed}, {"in error", n.Error}} {
 		if c.n > 0 {
-			v.Counts = append(v.Counts, fact{c.what, reports.Number(c.n)})
+			v.Counts = append(v.Counts, fact{c.what, printable.Number(c.n)})
 		}
 	}
 	v.Causes = causesOf(r.Checks)
@@ -92,7 +93,7 @@ func runViewOf(r reports.Results) runView {
 		if status == "none" {
 			name = "no response"
 		}
-		v.Statuses = append(v.Statuses, fact{name, reports.Number(r.Traffic.Statuses[status])})
+		v.Statuses = append(v.Statuses, fact{name, printable.Number(r.Traffic.Statuses[status])})
 	}
 	v.Times = timesOf(r.Run.Time)
 	return v

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/summary"
 )
 
 // object is a JSON object.
@@ -22,7 +24,7 @@ func sarifOfRun(w io.Writer, r reports.Results, o Options) error {
 	for _, t := range r.Troubles {
 		notes = append(notes, notifications("warning", []string{t.Where + ": " + t.What})...)
 	}
-	return sarif(w, problemsOf(r), "run", r.Tool, r.Verdict, r.Run.ID, reports.CoverageOf(r.Checks).String(), r.Run.Started, r.Run.Seconds, notes, o.ExitCode)
+	return sarif(w, problemsOf(r), "run", r.Tool, r.Verdict, r.Run.ID, summary.CoverageOf(r.Checks).String(), r.Run.Started, r.Run.Seconds, notes, o.ExitCode)
 }
 
 func sarifOfLoad(w io.Writer, r load.Results, o Options) error {
@@ -46,7 +48,7 @@ func sarif(w io.Writer, all []problem, command string, tool reports.Tool, verdic
 	return indented(w, object{
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
 		"runs": []object{{
-			"tool": object{"driver": object{"name": reports.Printable(tool.Name), "version": reports.Printable(tool.Version), "rules": rules}},
+			"tool": object{"driver": object{"name": printable.Text(tool.Name), "version": printable.Text(tool.Version), "rules": rules}},
 			"invocations": []object{{
 				"executionSuccessful": verdict != reports.Inconclusive, "exitCode": code, "toolExecutionNotifications": notes,
 				"startTimeUtc": started.UTC().Format(form), "endTimeUtc": end.UTC().Format(form),
@@ -54,7 +56,7 @@ func sarif(w io.Writer, all []problem, command string, tool reports.Tool, verdic
 			"automationDetails": object{"id": "outreach-conformance/" + command + "/"},
 			"columnKind":        "unicodeCodePoints",
 			"results":           results,
-			"properties":        object{"verdict": verdict, "coverage": coverage, "run": reports.Printable(run)},
+			"properties":        object{"verdict": verdict, "coverage": coverage, "run": printable.Text(run)},
 		}},
 	})
 }
@@ -85,7 +87,7 @@ func sarifResult(p problem, rule int) object {
 	}
 	if p.Waiver != nil {
 		why := strings.TrimSpace(p.Waiver.Reason+" "+p.Waiver.Link) + " (until " + p.Waiver.Expires + ")"
-		result["suppressions"] = []object{{"kind": "external", "status": "accepted", "justification": reports.Printable(why)}}
+		result["suppressions"] = []object{{"kind": "external", "status": "accepted", "justification": printable.Text(why)}}
 	}
 	return result
 }
@@ -100,7 +102,7 @@ func notifications(level string, texts []string) []object {
 
 // sarifText returns a message of printable lines. A viewer finds no link in it.
 func sarifText(s string) object {
-	return object{"text": strings.ReplaceAll(reports.PrintableLines(s), "](", "] (")}
+	return object{"text": strings.ReplaceAll(printable.Lines(s), "](", "] (")}
 }
 
 func indented(w io.Writer, value any) error {

@@ -15,6 +15,7 @@ import (
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -70,7 +71,7 @@ type Format struct {
 // Formats are the formats by name.
 var Formats = map[string]Format{
 	"console":     {consoleRun, consoleLoad, consoleDifference},
-	"json":        {encoded(reports.Encode), encoded(load.Encode), encoded(diff.Encode)},
+	"json":        {encoded(jsonfile.Run.Encode), encoded(load.Encode), encoded(diff.Encode)},
 	"junit":       {junitOfRun, junitOfLoad, nil},
 	"html":        {pageOfRun, pageOfLoad, pageOfDifference},
 	"markdown":    {markdownRun, markdownLoad, markdownDifference},
