@@ -356,5 +356,7 @@ func (v Violation) Kind() string {
 	if v.Pointer == "status" {
 		status = v.Actual[:min(len(v.Actual), 3)]
 	}
-	return status + "\n" + particular.ReplaceAllString(v.Pointer+"\n"+v.Expected+"\n"+v.Actual, "#")
+	const most = 1500 // bytes that decide
+	text := v.Pointer + "\n" + v.Expected + "\n" + v.Actual
+	return status + "\n" + particular.ReplaceAllString(text[:min(len(text), most)], "#")
 }

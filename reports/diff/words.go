@@ -107,16 +107,8 @@ func (s Side) Title() string {
 	return fmt.Sprintf("%s, %s: %s (%s)", target, s.Started.UTC().Format("2006-01-02 15:04:05 UTC"), s.Verdict, s.File)
 }
 
-// Shown returns an estimate with its interval and unit; empty for nil.
-func Shown(e *load.Estimate, unit string) string {
-	if e == nil {
-		return ""
-	}
-	return e.In(unit)
-}
-
-// ShownChange returns how much worse or better the figure is, with its interval.
-func (f Figure) ShownChange() string {
+// Change returns how much worse or better the figure is, with its interval.
+func (f Figure) Change() string {
 	if f.Worse == nil {
 		return f.Why
 	}
@@ -125,7 +117,7 @@ func (f Figure) ShownChange() string {
 	if e.Value < 0 && !e.Open {
 		word, e = "better", load.Estimate{Value: -e.Value, Low: -e.High, High: -e.Low}
 	}
-	return Shown(&e, "%") + " " + word
+	return e.In("%") + " " + word
 }
 
 // Values returns the values of an observation in words.

@@ -21,19 +21,11 @@ type Cause struct {
 	Checks []reports.Check // the most specific first; never empty
 }
 
-// Requirements returns the failed checks of the cause by requirement.
-func (c Cause) Requirements() [][]reports.Check {
-	var groups [][]reports.Check
-	for _, check := range c.Checks {
-		same := func(g []reports.Check) bool { return g[0].Requirement == check.Requirement }
-		if i := slices.IndexFunc(groups, same); i >= 0 {
-			groups[i] = append(groups[i], check)
-		} else {
-			groups = append(groups, []reports.Check{check})
-		}
-	}
-	return groups
-}
+// Failures returns the failed requirements of the cause.
+func (c Cause) Failures() []Failure { return Failures(c.Checks) }
+
+// Unserved reports whether the cause is that the target does not serve the operations.
+func (c Cause) Unserved() bool { return c.Checks[0].Requirement == string(spec.Served) }
 
 // Example returns the first violation of the cause that has an exchange, or else the
 // first one, with its check.

@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,7 +133,7 @@ func writeXML(w io.Writer, all junitSuites) error {
 // suiteOf returns a document with one suite, and counts its testcases.
 func suiteOf(name string, target reports.Target, started time.Time, seconds float64, cases []testcase, profile, selection string, seed int64, run, harness string) junitSuites {
 	s := junitSuite{
-		Name: printable.Text(name), Package: printable.Text(target.BaseURL), Hostname: "localhost", Time: junitSeconds(seconds),
+		Name: name, Package: target.BaseURL, Hostname: "localhost", Time: junitSeconds(seconds),
 		Timestamp: started.UTC().Format("2006-01-02T15:04:05"), Tests: len(cases), Cases: cases,
 	}
 	for _, p := range []junitProperty{
@@ -142,7 +141,7 @@ func suiteOf(name string, target reports.Target, started time.Time, seconds floa
 		{"selection", selection}, {"seed", strconv.FormatInt(seed, 10)}, {"run", run}, {"harness", harness},
 	} {
 		if p.Value != "" {
-			s.Properties = append(s.Properties, junitProperty{p.Name, printable.Text(p.Value)})
+			s.Properties = append(s.Properties, junitProperty{p.Name, p.Value})
 		}
 	}
 	for _, c := range cases {
@@ -170,8 +169,8 @@ const (
 // newTestcase returns a testcase in a state. Message is one line, which CI systems show as
 // the title. Text has the details. One that passed shows neither.
 func newTestcase(state, class, name, message, text string, seconds float64) testcase {
-	c := testcase{Classname: printable.Text(class), Name: printable.Text(name), Time: junitSeconds(max(0, seconds))}
-	problem := &testProblem{Message: printable.Text(message), Type: state, Text: strings.TrimLeft(text, "\n")}
+	c := testcase{Classname: class, Name: name, Time: junitSeconds(max(0, seconds))}
+	problem := &testProblem{Message: message, Type: state, Text: strings.TrimLeft(text, "\n")}
 	switch state {
 	case testPassed:
 	case testFailed:
@@ -215,7 +214,7 @@ func runTestcase(r reports.Results) testcase {
 	n := reports.Count(r.Checks)
 	text := fmt.Sprintf("%d passed, %d failed, %d failed as expected, %d not assessed, %d in error", n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error) + reasonLines(r.Reasons)
 	for _, t := range r.Troubles {
-		text += fmt.Sprintf("\ntrouble: %s: %s", printable.Text(t.Where), printable.Text(t.What))
+		text += fmt.Sprintf("\ntrouble: %s: %s", t.Where, t.What)
 	}
 	rest := r.Run.Seconds
 	for _, c := range r.Checks {
@@ -244,7 +243,7 @@ func withReason(message string, reasons []string) string {
 
 func reasonLines(reasons []string) (text string) {
 	for _, reason := range reasons {
-		text += "\nbecause: " + printable.Text(reason)
+		text += "\nbecause: " + reason
 	}
 	return text
 }
@@ -260,10 +259,10 @@ func checkTestcase(c reports.Check) testcase {
 		why := strings.TrimSpace(c.Waiver.Reason + " " + c.Waiver.Link)
 		state, message, text = testSkipped, fmt.Sprintf("failed as expected until %s: %s: %s", c.Waiver.Expires, why, failureTitle(c)), failureText(c)
 	case reports.NotAssessed:
-		state, message = testSkipped, "not assessed, missing: "+joined(c.Missing)
+		state, message = testSkipped, "not assessed, missing: "+strings.Join(c.Missing, "; ")
 	}
 	if len(c.Specs) > 0 {
-		text += "\njudged by " + joined(c.Specs)
+		text += "\njudged by " + strings.Join(c.Specs, "; ")
 	}
 	requirement, _ := spec.FindRequirement(c.Requirement)
 	statement := requirement.Statement
@@ -273,14 +272,13 @@ func checkTestcase(c reports.Check) testcase {
 	return newTestcase(state, c.Operation, strings.TrimSpace(c.Requirement+" "+statement), message, text, c.Seconds)
 }
 
-// failureTitle returns the first violation in one line: expected, actual and the place.
+// failureTitle returns the first violation in one line: expected, actual and the place. The text has the whole.
 func failureTitle(c reports.Check) string {
 	if len(c.Violations) == 0 {
 		return "failed, without a violation in the results"
 	}
-	const half = 160 // characters; the text has the whole
 	v := c.Violations[0]
-	line := "expected " + bounded(v.Expected, half) + ", got " + bounded(v.Actual, half)
+	line := "expected " + cutTo(v.Expected, 160) + ", got " + cutTo(v.Actual, 160)
 	if v.Pointer != "status" {
 		line += " at " + v.Place()
 	}
@@ -288,7 +286,7 @@ func failureTitle(c reports.Check) string {
 }
 
 func failureText(c reports.Check) string {
-	text := fmt.Sprintf("%s: seen %d times in %d assessments", printable.Text(c.Level), c.ViolationCount, c.Assessments)
+	text := fmt.Sprintf("%s: seen %d times in %d assessments", c.Level, c.ViolationCount, c.Assessments)
 	if len(c.Violations) > 0 && c.Violations[0].Section != "" {
 		text += "\nthe specification, section " + printable.Text(c.Violations[0].Section)
 	}
@@ -309,24 +307,21 @@ func violationText(v reports.Violation) string {
 	text := "\n"
 	for _, line := range [][2]string{{"at", v.Place()}, {"expected", v.Expected}, {"actual", v.Actual}, {"seen", seen}, {"seen by", v.Spec}, {"repeat", v.Curl}} {
 		if line[1] != "" || line[0] == "actual" {
-			text += fmt.Sprintf("\n%-9s %s", line[0], printable.Text(line[1]))
+			text += fmt.Sprintf("\n%-9s %s", line[0], line[1])
 		}
 	}
 	return text
 }
 
-// joined returns the printable texts, separated by semicolons.
-func joined(texts []string) string { return strings.Join(printables(texts), "; ") }
-
 // scenarioTestcase is skipped if the scenario lacks an input and the run passes without it.
 func scenarioTestcase(r load.Results, s load.Scenario) testcase {
 	state, message := stateOf(s.Verdict), withReason("verdict: "+string(s.Verdict), s.Reasons)
 	if len(s.Missing) > 0 && r.Verdict == reports.Passed {
-		state, message = testSkipped, "not assessed, missing: "+joined(s.Missing)
+		state, message = testSkipped, "not assessed, missing: "+strings.Join(s.Missing, "; ")
 	}
 	text := reasonLines(s.Reasons)
 	for _, v := range s.Violations {
-		text += fmt.Sprintf("\n\n%s on %s, seen %d times", printable.Text(v.Requirement), printable.Text(v.Operation), v.Count)
+		text += fmt.Sprintf("\n\n%s on %s, seen %d times", v.Requirement, v.Operation, v.Count)
 		for _, example := range v.Examples {
 			text += violationText(example)
 		}
@@ -368,13 +363,4 @@ func comparedTestcase(f load.ComparedFigure) testcase {
 		message = fmt.Sprintf("%s: A %s, B %s %s; p %.3g", f.Verdict, load.AtLeast(f.AOpen, *f.A), load.AtLeast(f.BOpen, *f.B), f.Unit, f.P)
 	}
 	return newTestcase(state, "comparison", f.Name, message, "", 0)
-}
-
-// printables returns the texts, each made printable.
-func printables(texts []string) []string {
-	shown := slices.Clone(texts)
-	for i, s := range shown {
-		shown[i] = printable.Text(s)
-	}
-	return shown
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/summary"
@@ -99,15 +98,15 @@ func problemsOfLoad(r load.Results) []problem {
 func problemOfCheck(c reports.Check) problem {
 	requirement, _ := spec.FindRequirement(c.Requirement)
 	f := problem{
-		Rule: printable.Text(c.Requirement), Statement: requirement.Statement, Section: requirement.Section, Group: string(requirement.Group),
-		Place: printable.Text(c.Operation), Path: pathOf(c.Operation), Count: max(1, c.ViolationCount), Waiver: c.Waiver,
+		Rule: c.Requirement, Statement: requirement.Statement, Section: requirement.Section, Group: string(requirement.Group),
+		Place: c.Operation, Path: pathOf(c.Operation), Count: max(1, c.ViolationCount), Waiver: c.Waiver,
 	}
 	f.Message = f.Rule + " on " + f.Place
 	if len(c.Violations) > 0 {
 		v := c.Violations[0]
-		f.Statement, f.Section = printable.Text(v.Statement), printable.Text(v.Section)
+		f.Statement, f.Section = v.Statement, v.Section
 		f.Message = fmt.Sprintf("%s: at %s: expected %s, got %s", f.Place, v.Place(), oneLine(v.Expected), oneLine(v.Actual))
-		f.Repeat = printable.Text(v.Curl)
+		f.Repeat = v.Curl
 	}
 	if f.Statement == "" {
 		f.Statement = f.Rule
@@ -120,7 +119,7 @@ func problemOfThreshold(scenario string, t load.Threshold) problem {
 	if t.Phase != "" {
 		name += " in " + t.Phase
 	}
-	return problem{Rule: ruleThreshold, Statement: printable.Text(name), Group: "load", Place: printable.Text(scenario), Path: fileName(scenario),
+	return problem{Rule: ruleThreshold, Statement: name, Group: "load", Place: scenario, Path: fileName(scenario),
 		Message: oneLine(fmt.Sprintf("%s: %s %s: %s", scenario, name, t.Outcome, t.Why)), Count: 1}
 }
 

@@ -48,7 +48,7 @@ func sarif(w io.Writer, all []problem, command string, tool reports.Tool, verdic
 	return indented(w, object{
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
 		"runs": []object{{
-			"tool": object{"driver": object{"name": printable.Text(tool.Name), "version": printable.Text(tool.Version), "rules": rules}},
+			"tool": object{"driver": object{"name": tool.Name, "version": tool.Version, "rules": rules}},
 			"invocations": []object{{
 				"executionSuccessful": verdict != reports.Inconclusive, "exitCode": code, "toolExecutionNotifications": notes,
 				"startTimeUtc": started.UTC().Format(form), "endTimeUtc": end.UTC().Format(form),
@@ -56,7 +56,7 @@ func sarif(w io.Writer, all []problem, command string, tool reports.Tool, verdic
 			"automationDetails": object{"id": "outreach-conformance/" + command + "/"},
 			"columnKind":        "unicodeCodePoints",
 			"results":           results,
-			"properties":        object{"verdict": verdict, "coverage": coverage, "run": printable.Text(run)},
+			"properties":        object{"verdict": verdict, "coverage": coverage, "run": run},
 		}},
 	})
 }
@@ -87,7 +87,7 @@ func sarifResult(p problem, rule int) object {
 	}
 	if p.Waiver != nil {
 		why := strings.TrimSpace(p.Waiver.Reason+" "+p.Waiver.Link) + " (until " + p.Waiver.Expires + ")"
-		result["suppressions"] = []object{{"kind": "external", "status": "accepted", "justification": printable.Text(why)}}
+		result["suppressions"] = []object{{"kind": "external", "status": "accepted", "justification": why}}
 	}
 	return result
 }

@@ -70,15 +70,15 @@ type Format struct {
 
 // Formats are the formats by name.
 var Formats = map[string]Format{
-	"console":     {consoleRun, consoleLoad, consoleDifference},
+	"console":     {text[reports.Results]("console-run"), text[load.Results]("console-load"), text[diff.Difference]("console-difference")},
 	"json":        {encoded(jsonfile.Run.Encode), encoded(load.Encode), encoded(diff.Encode)},
-	"junit":       {junitOfRun, junitOfLoad, nil},
-	"html":        {pageOfRun, pageOfLoad, pageOfDifference},
-	"markdown":    {markdownRun, markdownLoad, markdownDifference},
-	"github":      {annotateRun, annotateLoad, annotateDifference},
-	"gitlab":      {qualityOfRun, qualityOfLoad, nil},
-	"sarif":       {sarifOfRun, sarifOfLoad, nil},
-	"openmetrics": {nil, metricsOfLoad, nil},
+	"junit":       {safe(junitOfRun), safe(junitOfLoad), nil},
+	"html":        {page(pageOfRun), page(pageOfLoad), page(pageOfDifference)},
+	"markdown":    {text[reports.Results]("markdown-run"), text[load.Results]("markdown-load"), text[diff.Difference]("markdown-difference")},
+	"github":      {text[reports.Results]("github-run"), text[load.Results]("github-load"), text[diff.Difference]("github-difference")},
+	"gitlab":      {safe(qualityOfRun), safe(qualityOfLoad), nil},
+	"sarif":       {safe(sarifOfRun), safe(sarifOfLoad), nil},
+	"openmetrics": {nil, safe(metricsOfLoad), nil},
 }
 
 // encoded returns the view that writes what encode returns.
