@@ -91,8 +91,8 @@ func TestCauses(t *testing.T) {
 			var got [][]string
 			for _, cause := range summary.Causes(tc.checks) {
 				var ids []string
-				for _, group := range cause.Requirements() {
-					ids = append(ids, group[0].Requirement)
+				for _, group := range cause.Failures() {
+					ids = append(ids, group.Requirement)
 				}
 				got = append(got, ids)
 			}

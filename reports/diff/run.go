@@ -6,6 +6,7 @@ import (
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
 
@@ -163,8 +164,8 @@ func (p *Part) conclude(compared int) {
 	}
 	because(len(p.NewlyFailing), "newly failing")
 	because(len(p.LostCoverage), "no longer assessed")
-	because(p.thresholds("missed"), "thresholds missed")
-	switch open := p.thresholds("inconclusive"); {
+	because(p.thresholds(load.Missed), "thresholds missed")
+	switch open := p.thresholds(load.Inconclusive); {
 	case len(p.Reasons) > 0:
 		p.Outcome = Worse
 	case compared == 0:
@@ -181,9 +182,9 @@ func (p *Part) conclude(compared int) {
 	}
 }
 
-func (p Part) thresholds(outcome string) (n int) {
+func (p Part) thresholds(outcome load.Outcome) (n int) {
 	for _, t := range p.Thresholds {
-		if string(t.Outcome) == outcome {
+		if t.Outcome == outcome {
 			n++
 		}
 	}

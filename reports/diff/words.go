@@ -11,30 +11,27 @@ import (
 // Summary returns the difference in one line: the outcome and the number of changes.
 func (d Difference) Summary() string {
 	var facts []string
-	count := func(n int, what string) {
-		if n > 0 {
-			facts = append(facts, printable.Number(n)+" "+what)
-		}
-	}
 	for _, l := range []struct {
 		of   func(Part) int
 		what string
 	}{
 		{func(p Part) int { return len(p.NewlyFailing) }, "newly failing"},
 		{func(p Part) int { return len(p.LostCoverage) }, "no longer assessed"},
-		{func(p Part) int { return p.thresholds("missed") }, "thresholds missed"},
-		{func(p Part) int { return p.thresholds("inconclusive") }, "thresholds inconclusive"},
+		{func(p Part) int { return p.thresholds(load.Missed) }, "thresholds missed"},
+		{func(p Part) int { return p.thresholds(load.Inconclusive) }, "thresholds inconclusive"},
 		{func(p Part) int { return len(p.NewlyPassing) }, "newly passing"},
 		{func(p Part) int { return len(p.Other) }, "other changes"},
 		{func(p Part) int { return len(p.Observations) }, "changed observations"},
-		{func(p Part) int { return p.changedFigures() }, "changed figures"},
+		{Part.changedFigures, "changed figures"},
 		{func(p Part) int { return p.StillFailing }, "still failing"},
 	} {
 		n := 0
 		for _, p := range d.Parts {
 			n += l.of(p)
 		}
-		count(n, l.what)
+		if n > 0 {
+			facts = append(facts, printable.Number(n)+" "+l.what)
+		}
 	}
 	if len(facts) == 0 {
 		return d.Outcome.In()

@@ -125,6 +125,7 @@ func spikeOf(s load.Scenario) (load.Phase, []stretch) {
 func chief(s load.Scenario) []*chart {
 	phases := counting(s.Phases)
 	spike, parts := spikeOf(s)
+	sized, limits := sizes(phases)
 	switch {
 	case s.Sustained != nil:
 		return drawn(rateChart(*s.Sustained))
@@ -134,8 +135,8 @@ func chief(s load.Scenario) []*chart {
 		return drawn(depthsChart(s.Depth))
 	case parts != nil:
 		return drawn(spikeChart(spike, parts))
-	case len(sizes(phases)) > 1:
-		return drawn(sizesChart(sizes(phases)))
+	case len(limits) > 1:
+		return drawn(sizesChart(sized, limits))
 	case len(phases) > 1:
 		return drawn(phasesChart(phases))
 	case len(phases) > 0:

@@ -17,7 +17,7 @@ import (
 )
 
 func loadSamples() map[string]load.Results {
-	return map[string]load.Results{"full": sample.FullLoad(), "hostile": sample.HostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad()}
+	return map[string]load.Results{"full": sample.FullLoad(), "hostile": hostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad()}
 }
 
 func render(t *testing.T, name string, r load.Results) string {
