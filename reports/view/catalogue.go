@@ -76,7 +76,7 @@ type Explanation struct {
 
 // Requirement explains a requirement.
 func Requirement(w io.Writer, e Explanation) error {
-	return text[Explanation]("console-requirement")(w, e, Options{Width: catalogueWidth, Verbose: e.Verbose})
+	return text[Explanation]("console-requirement")(w, e, Options{Width: catalogueWidth + 7, Verbose: e.Verbose})
 }
 
 // All reports whether the requirement is about all operations.

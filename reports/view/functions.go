@@ -47,7 +47,7 @@ func (s *screen) functions() map[string]any {
 		"first": s.first, "left": s.left, "more": s.more, "some": s.some, "cut": s.cut, "brief": s.brief,
 		"short": console.Cut, "half": func(name string) string { return console.Cut(name, s.width/2) },
 		"dotted": func(texts ...string) string { return joined(" · ", texts...) },
-		"md":     markdown, "annotation": annotation, "bounded": oneLine,
+		"md":     markdown, "xml": escapedXML, "annotation": annotation, "bounded": oneLine,
 
 		"digest": s.digest, "many": isMany, "outcomes": s.outcomes, "outside": outside, "levels": levels, "urgent": urgent, "inShort": inShort,
 		"alike": alike, "seen": seen, "leftCauses": s.leftCauses, "notAssessed": notAssessed, "lacking": lacking, "where": where,

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
@@ -16,60 +15,44 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// The elements and attributes are those that both public schemas of JUnit files allow:
-// junit-10.xsd of the xunit plugin of Jenkins, and JUnit.xsd of Windy Road.
-
-type junitSuites struct {
-	XMLName xml.Name `xml:"testsuites"`
-	Suite   junitSuite
-}
-
+// junitSuite is what the template shows. The elements and attributes are those that both public schemas
+// of JUnit files allow: junit-10.xsd of the xunit plugin of Jenkins, and JUnit.xsd of Windy Road.
 type junitSuite struct {
-	XMLName    xml.Name        `xml:"testsuite"`
-	Name       string          `xml:"name,attr"`
-	Package    string          `xml:"package,attr"`
-	ID         int             `xml:"id,attr"`
-	Timestamp  string          `xml:"timestamp,attr"`
-	Hostname   string          `xml:"hostname,attr"`
-	Tests      int             `xml:"tests,attr"`
-	Failures   int             `xml:"failures,attr"`
-	Errors     int             `xml:"errors,attr"`
-	Skipped    int             `xml:"skipped,attr"`
-	Time       junitSeconds    `xml:"time,attr"`
-	Properties []junitProperty `xml:"properties>property"`
-	Cases      []testcase      `xml:"testcase"`
-	SystemOut  string          `xml:"system-out"`
-	SystemErr  string          `xml:"system-err"`
+	reports.Results
+	Name  string
+	Cases []junitCase
 }
 
-type junitProperty struct {
-	Name  string `xml:"name,attr"`
-	Value string `xml:"value,attr"`
+type junitCase struct {
+	Name, Class         string
+	Seconds             float64
+	Element             string // failure, error or skipped; empty if the test passed
+	Message, Type, Text string // a title in one line, the state, and details
 }
 
-// testcase has at most one of Skipped, Error and Failure.
-type testcase struct {
-	Name      string       `xml:"name,attr"`
-	Classname string       `xml:"classname,attr"`
-	Time      junitSeconds `xml:"time,attr"`
-	Skipped   *testProblem `xml:"skipped"`
-	Error     *testProblem `xml:"error"`
-	Failure   *testProblem `xml:"failure"`
+// Properties returns who judged what, and how.
+func (s junitSuite) Properties() [][2]string {
+	return [][2]string{
+		{"target", s.Target.Name}, {"target version", s.Target.Version}, {"vendor", s.Target.Vendor}, {"kind", s.Target.Kind}, {"profile", s.Run.Profile},
+		{"selection", s.Run.Selection}, {"seed", strconv.FormatInt(s.Run.Seed, 10)}, {"run", s.Run.ID}, {"harness", s.Tool.Version},
+	}
 }
 
-// testProblem is why a testcase did not pass: a title in one line, and details.
-type testProblem struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr,omitempty"`
-	Text    string `xml:",chardata"`
+// Count returns the number of testcases with the element.
+func (s junitSuite) Count(element string) (n int) {
+	for _, c := range s.Cases {
+		if c.Element == element {
+			n++
+		}
+	}
+	return n
 }
 
-// junitSeconds is written as a plain decimal: many readers refuse an exponent.
-type junitSeconds float64
-
-// MarshalXMLAttr returns the seconds with three places.
-func (s junitSeconds) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
-	return xml.Attr{Name: name, Value: strconv.FormatFloat(float64(s), 'f', 3, 64)}, nil
+// escapedXML returns a text for an attribute or an element.
+func escapedXML(text string) (string, error) {
+	var b strings.Builder
+	err := xml.EscapeText(&b, []byte(text))
+	return b.String(), err
 }
 
 // maxJUnit is the maximum size of the JUnit form of a run, in bytes. If the results need
@@ -86,151 +69,110 @@ func junitOfRun(w io.Writer, r reports.Results, _ Options) error {
 		if r.TextBytes() <= small {
 			return true
 		}
-		text, err := xml.MarshalIndent(junitDocument(r), "", "  ")
-		return err != nil || len(text) <= maxJUnit
+		var b strings.Builder
+		return junit(&b, junitOf(r)) != nil || b.Len() <= maxJUnit
 	})
-	return writeXML(w, junitDocument(r))
+	return junit(w, junitOf(r))
 }
 
-func junitDocument(r reports.Results) junitSuites {
-	cases := []testcase{runTestcase(r)}
+func junitOf(r reports.Results) junitSuite {
+	s := junitSuite{r, cmp.Or(r.Tool.Name, reports.ToolName), []junitCase{runTestcase(r)}}
 	if r.Run.Specs > 0 { // else nothing was judged, and "run" says why
 		for _, c := range r.Checks {
-			cases = append(cases, checkTestcase(c))
+			s.Cases = append(s.Cases, checkTestcase(c))
 		}
 	}
-	return suiteOf(cmp.Or(r.Tool.Name, reports.ToolName), r.Target, r.Run.Started, r.Run.Seconds, cases,
-		r.Run.Profile, r.Run.Selection, r.Run.Seed, r.Run.ID, r.Tool.Version)
+	return s
 }
 
 // junitOfLoad writes a testcase for each scenario, for each threshold in each phase and for
 // each compared figure, and "run".
 func junitOfLoad(w io.Writer, r load.Results, _ Options) error {
-	cases := []testcase{loadRunTestcase(r)}
-	for _, s := range r.Scenarios {
-		cases = append(cases, scenarioTestcase(r, s))
-		for _, t := range s.Thresholds {
-			cases = append(cases, thresholdTestcase(s, t))
+	s := junitSuite{aboutLoad(r), r.Tool.Name + " load", []junitCase{loadRunTestcase(r)}}
+	for _, of := range r.Scenarios {
+		s.Cases = append(s.Cases, scenarioTestcase(r, of))
+		for _, t := range of.Thresholds {
+			s.Cases = append(s.Cases, thresholdTestcase(of, t))
 		}
 	}
 	if r.Comparison != nil {
 		for _, f := range r.Comparison.Figures {
-			cases = append(cases, comparedTestcase(f))
+			s.Cases = append(s.Cases, comparedTestcase(f))
 		}
 	}
-	return writeXML(w, suiteOf(r.Tool.Name+" load", r.Target, r.Run.Started, r.Run.Seconds, cases, "", r.Run.Selection, r.Run.Seed, r.Run.ID, r.Tool.Version))
+	return junit(w, s)
 }
 
-func writeXML(w io.Writer, all junitSuites) error {
-	text, err := xml.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, xml.Header+string(text)+"\n")
-	return err
-}
+func junit(w io.Writer, s junitSuite) error { return textTemplates().ExecuteTemplate(w, "junit", s) }
 
-// suiteOf returns a document with one suite, and counts its testcases.
-func suiteOf(name string, target reports.Target, started time.Time, seconds float64, cases []testcase, profile, selection string, seed int64, run, harness string) junitSuites {
-	s := junitSuite{
-		Name: name, Package: target.BaseURL, Hostname: "localhost", Time: junitSeconds(seconds),
-		Timestamp: started.UTC().Format("2006-01-02T15:04:05"), Tests: len(cases), Cases: cases,
-	}
-	for _, p := range []junitProperty{
-		{"target", target.Name}, {"target version", target.Version}, {"vendor", target.Vendor}, {"kind", target.Kind}, {"profile", profile},
-		{"selection", selection}, {"seed", strconv.FormatInt(seed, 10)}, {"run", run}, {"harness", harness},
-	} {
-		if p.Value != "" {
-			s.Properties = append(s.Properties, junitProperty{p.Name, p.Value})
-		}
-	}
-	for _, c := range cases {
-		switch {
-		case c.Skipped != nil:
-			s.Skipped++
-		case c.Failure != nil:
-			s.Failures++
-		case c.Error != nil:
-			s.Errors++
-		}
-	}
-	return junitSuites{Suite: s}
+// aboutLoad returns what the results of a load run have in common with those of a run.
+func aboutLoad(r load.Results) reports.Results {
+	run := reports.Run{ID: r.Run.ID, Started: r.Run.Started, Seconds: r.Run.Seconds, Seed: r.Run.Seed, Selection: r.Run.Selection, Interrupted: r.Run.Interrupted}
+	return reports.Results{Tool: r.Tool, Target: r.Target, Run: run, Verdict: r.Verdict, Reasons: r.Reasons}
 }
 
 // The states of a testcase. Any other is an error.
 const (
-	testPassed      = "passed"
-	testFailed      = "failed"
-	testSkipped     = "skipped"
-	testError       = "error"
-	testInterrupted = "interrupted"
+	testPassed  = "passed"
+	testFailed  = "failed"
+	testSkipped = "skipped"
+	testError   = "error"
 )
 
-// newTestcase returns a testcase in a state. Message is one line, which CI systems show as
-// the title. Text has the details. One that passed shows neither.
-func newTestcase(state, class, name, message, text string, seconds float64) testcase {
-	c := testcase{Classname: class, Name: name, Time: junitSeconds(max(0, seconds))}
-	problem := &testProblem{Message: message, Type: state, Text: strings.TrimLeft(text, "\n")}
+// newTestcase returns a testcase in a state. One that passed shows neither message nor text.
+func newTestcase(state, class, name, message, text string, seconds float64) junitCase {
+	c := junitCase{Name: name, Class: class, Seconds: max(0, seconds), Element: "error", Message: message, Type: state, Text: strings.TrimLeft(text, "\n")}
 	switch state {
 	case testPassed:
+		c.Element = ""
 	case testFailed:
-		c.Failure = problem
+		c.Element = "failure"
 	case testSkipped:
-		problem.Type = "" // one of the public schemas refuses it here
-		c.Skipped = problem
-	default:
-		c.Error = problem
+		c.Element, c.Type = "skipped", "" // one of the public schemas refuses it here
 	}
 	return c
 }
 
 func stateOf(v reports.Verdict) string {
-	switch v {
-	case reports.Passed:
-		return testPassed
-	case reports.Failed:
-		return testFailed
-	default:
-		return testError
-	}
+	return cmp.Or(map[reports.Verdict]string{reports.Passed: testPassed, reports.Failed: testFailed}[v], testError)
 }
 
 // verdictTestcase returns the testcase "run". Its time is the part of the run outside of the
 // other testcases.
-func verdictTestcase(v reports.Verdict, interrupted, somePassed bool, some, message, text string, reasons []string, seconds float64) testcase {
-	state := stateOf(v)
+func verdictTestcase(r reports.Results, somePassed bool, some, message, text string, seconds float64) junitCase {
+	state := stateOf(r.Verdict)
 	switch {
-	case interrupted:
-		state = testInterrupted
+	case r.Run.Interrupted:
+		state = "interrupted"
 		message += "; the run was interrupted"
-	case v == reports.Passed && !somePassed:
+	case r.Verdict == reports.Passed && !somePassed:
 		state = testError
 		message += "; but no " + some + " passed"
 	}
-	return newTestcase(state, reports.ToolName, "run", withReason(message, reasons), text, seconds)
+	return newTestcase(state, reports.ToolName, "run", withReason(message, r.Reasons), text, seconds)
 }
 
-func runTestcase(r reports.Results) testcase {
+func runTestcase(r reports.Results) junitCase {
 	n := reports.Count(r.Checks)
 	text := fmt.Sprintf("%d passed, %d failed, %d failed as expected, %d not assessed, %d in error", n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error) + reasonLines(r.Reasons)
 	for _, t := range r.Troubles {
-		text += fmt.Sprintf("\ntrouble: %s: %s", t.Where, t.What)
+		text += fmt.Sprintf("\ntrouble: %s: %s", t.Where, printable.Text(t.What))
 	}
 	rest := r.Run.Seconds
 	for _, c := range r.Checks {
 		rest -= c.Seconds
 	}
 	message := fmt.Sprintf("verdict: %s in %s", strings.ToLower(r.Word()), summary.CoverageOf(r.Checks))
-	return verdictTestcase(r.Verdict, r.Run.Interrupted, n.Pass > 0, "check", message, text, r.Reasons, rest)
+	return verdictTestcase(r, n.Pass > 0, "check", message, text, rest)
 }
 
-func loadRunTestcase(r load.Results) testcase {
+func loadRunTestcase(r load.Results) junitCase {
 	rest, somePassed := r.Run.Seconds, false
 	for _, s := range r.Scenarios {
 		rest -= s.Seconds
 		somePassed = somePassed || s.Verdict == reports.Passed
 	}
-	return verdictTestcase(r.Verdict, r.Run.Interrupted, somePassed, "scenario", "verdict: "+string(r.Verdict), reasonLines(r.Reasons), r.Reasons, rest)
+	return verdictTestcase(aboutLoad(r), somePassed, "scenario", "verdict: "+string(r.Verdict), reasonLines(r.Reasons), rest)
 }
 
 // withReason returns the message with the first reason.
@@ -248,7 +190,7 @@ func reasonLines(reasons []string) (text string) {
 	return text
 }
 
-func checkTestcase(c reports.Check) testcase {
+func checkTestcase(c reports.Check) junitCase {
 	state, message, text := testError, string(c.Outcome)+`: of the harness or of the connection, not of the target (see the test case "run")`, ""
 	switch c.Outcome {
 	case reports.Pass:
@@ -288,7 +230,7 @@ func failureTitle(c reports.Check) string {
 func failureText(c reports.Check) string {
 	text := fmt.Sprintf("%s: seen %d times in %d assessments", c.Level, c.ViolationCount, c.Assessments)
 	if len(c.Violations) > 0 && c.Violations[0].Section != "" {
-		text += "\nthe specification, section " + printable.Text(c.Violations[0].Section)
+		text += "\nthe specification, section " + c.Violations[0].Section
 	}
 	for _, v := range c.Violations {
 		text += violationText(v)
@@ -314,7 +256,7 @@ func violationText(v reports.Violation) string {
 }
 
 // scenarioTestcase is skipped if the scenario lacks an input and the run passes without it.
-func scenarioTestcase(r load.Results, s load.Scenario) testcase {
+func scenarioTestcase(r load.Results, s load.Scenario) junitCase {
 	state, message := stateOf(s.Verdict), withReason("verdict: "+string(s.Verdict), s.Reasons)
 	if len(s.Missing) > 0 && r.Verdict == reports.Passed {
 		state, message = testSkipped, "not assessed, missing: "+strings.Join(s.Missing, "; ")
@@ -331,7 +273,7 @@ func scenarioTestcase(r load.Results, s load.Scenario) testcase {
 
 // thresholdTestcase is skipped if the outcome is inconclusive. The testcases of the scenario
 // and of the run then do not pass.
-func thresholdTestcase(s load.Scenario, t load.Threshold) testcase {
+func thresholdTestcase(s load.Scenario, t load.Threshold) junitCase {
 	state := testSkipped
 	switch t.Outcome {
 	case load.Met:
@@ -350,7 +292,7 @@ func inPhase(t load.Threshold) string {
 	return t.Text + " in " + t.Phase
 }
 
-func comparedTestcase(f load.ComparedFigure) testcase {
+func comparedTestcase(f load.ComparedFigure) junitCase {
 	state := testPassed
 	switch f.Verdict {
 	case load.Worse:
