@@ -150,9 +150,9 @@ func TestSummaryGolden(t *testing.T) {
 			}
 			want, err := os.ReadFile(path)
 			if err != nil {
-				t.Fatalf("%v; go test ./reports/console -update writes it", err)
+				t.Fatalf("%v; go test ./reports/view -update writes it", err)
 			}
-			NewWithT(t).Expect(got).To(Equal(string(want)), "go test ./reports/console -update accepts the new text")
+			NewWithT(t).Expect(got).To(Equal(string(want)), "go test ./reports/view -update accepts the new text")
 		})
 	}
 }

@@ -60,6 +60,9 @@ func (s *screen) functions() map[string]any {
 		"notes": slices.Compact[[]string], "kinds": loadKinds, "common": s.common, "ownReasons": ownReasons, "notPassed": s.notPassed,
 		"loadAnnotations": s.loadAnnotations, "broken": broken, "allThresholds": allThresholds, "allPhases": allPhases, "quantileOf": quantileOf,
 	}
+	for name, n := range map[string]int{"maxRows": maxRows, "maxAnnotations": maxAnnotations, "maxCauses": maxCauses, "maxFullCauses": maxFullCauses} {
+		all[name] = func() int { return n }
+	}
 	maps.Copy(all, shared)
 	return all
 }

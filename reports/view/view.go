@@ -1,9 +1,9 @@
-// Package view shows results: each format is a function from a model to a writer, and one
-// line of Formats.
+// Package view shows results, and the catalogue of requirements. Each format is a function from
+// a model to a writer, and one line of Formats. Texts (*.tmpl) and pages (*.html) are templates.
 //
-// A view adds nothing to the model and judges nothing. Texts of a target are printable in
-// every view, and never markup. The package imports the models, the catalogue and the
-// layout of texts (console). It is the only home of the libraries of its formats.
+// A view adds nothing to the model and judges nothing. It gets a copy of the model whose texts are
+// printable, so that no template must remember it. The package imports the models, the
+// catalogue and the layout of texts (console). It is the only home of the libraries of its formats.
 package view
 
 import (
