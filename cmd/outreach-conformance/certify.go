@@ -20,9 +20,11 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/certify"
@@ -182,7 +184,7 @@ func (f certifyFlags) threeRuns(ctx context.Context, t *target.Target, nonce str
 			return nil, exitError{unjudgedCode(err), err}
 		}
 		run.printLeftovers(t, results.Run.ID, stderr)
-		if err := reports.Write(filepath.Join(run.output, resultsFile), results); err != nil {
+		if err := jsonfile.Run.Write(filepath.Join(run.output, resultsFile), results); err != nil {
 			return nil, exitError{exitUsage, err}
 		}
 		if ctx.Err() != nil {
@@ -240,7 +242,7 @@ func writeBundle(path string, dirs []string, o certify.Options, stdout io.Writer
 			sayFirst(stdout, part.lines)
 		}
 	}
-	_, err = fmt.Fprintf(stdout, "bundle: %s\n", reports.Printable(path))
+	_, err = fmt.Fprintf(stdout, "bundle: %s\n", printable.Text(path))
 	return d, err
 }
 

@@ -23,6 +23,7 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
 	"outreach.example/conformance/reports/bundle/bundletest"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -51,7 +52,7 @@ func record(t *testing.T, nonce string, operations ...string) (dirs []string) {
 		results, err := runner.Run(t.Context(), runner.Config{Target: server, Challenge: &c, Version: "test", Commit: "abc",
 			Selection: runner.Selection{Operations: operations}, Evidence: evidence.NewRecorder(file, reports.ToolName, "test", profile.Shape)})
 		if err == nil {
-			err = reports.Write(filepath.Join(dir, bundle.ResultsFile), results)
+			err = jsonfile.Run.Write(filepath.Join(dir, bundle.ResultsFile), results)
 		}
 		if err != nil {
 			t.Fatal(err)

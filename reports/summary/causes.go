@@ -1,4 +1,9 @@
-package reports
+// Package summary draws from results, and from the catalogue of requirements, what their views
+// share: the probable causes and the kinds of failures, coverage and levels, missing inputs, and the
+// observations at each open point.
+//
+// It imports the results model, the catalogue and small helpers.
+package summary
 
 import (
 	"cmp"
@@ -7,31 +12,24 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
 // Cause is a set of failed checks that one mistake of the target probably explains.
 type Cause struct {
-	Checks []Check // the most specific first; never empty
+	Checks []reports.Check // the most specific first; never empty
 }
 
-// Requirements returns the failed checks of the cause by requirement.
-func (c Cause) Requirements() [][]Check {
-	var groups [][]Check
-	for _, check := range c.Checks {
-		same := func(g []Check) bool { return g[0].Requirement == check.Requirement }
-		if i := slices.IndexFunc(groups, same); i >= 0 {
-			groups[i] = append(groups[i], check)
-		} else {
-			groups = append(groups, []Check{check})
-		}
-	}
-	return groups
-}
+// Failures returns the failed requirements of the cause.
+func (c Cause) Failures() []Failure { return Failures(c.Checks) }
+
+// Unserved reports whether the cause is that the target does not serve the operations.
+func (c Cause) Unserved() bool { return c.Checks[0].Requirement == string(spec.Served) }
 
 // Example returns the first violation of the cause that has an exchange, or else the
 // first one, with its check.
-func (c Cause) Example() (Check, Violation) {
+func (c Cause) Example() (reports.Check, reports.Violation) {
 	for _, check := range c.Checks {
 		for _, v := range check.Violations {
 			if v.Exchange != nil {
@@ -42,14 +40,14 @@ func (c Cause) Example() (Check, Violation) {
 	if len(c.Checks[0].Violations) > 0 {
 		return c.Checks[0], c.Checks[0].Violations[0]
 	}
-	return c.Checks[0], Violation{}
+	return c.Checks[0], reports.Violation{}
 }
 
 // Causes groups the failed checks by their probable cause. Checks with a sight in common
 // have the same one. Causes, and the checks of each, are in the order of rank. Among
 // causes of one rank, that of the most failed checks comes first.
-func Causes(checks []Check) []Cause {
-	checks = slices.DeleteFunc(slices.Clone(checks), func(c Check) bool { return c.Outcome != Fail })
+func Causes(checks []reports.Check) []Cause {
+	checks = slices.DeleteFunc(slices.Clone(checks), func(c reports.Check) bool { return c.Outcome != reports.Fail })
 	joined := make([]int, len(checks)) // index of an earlier check with the same cause, or its own
 	first := func(i int) int {
 		for joined[i] != i {
@@ -76,7 +74,7 @@ func Causes(checks []Check) []Cause {
 	}
 	groups = slices.DeleteFunc(groups, func(c Cause) bool { return len(c.Checks) == 0 })
 	for _, c := range groups {
-		slices.SortStableFunc(c.Checks, func(a, b Check) int {
+		slices.SortStableFunc(c.Checks, func(a, b reports.Check) int {
 			return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(breadth(a), breadth(b)))
 		})
 	}
@@ -97,7 +95,7 @@ const (
 	anyResponse
 )
 
-func rank(c Check) int {
+func rank(c reports.Check) int {
 	switch spec.ID(c.Requirement) {
 	case spec.Served:
 		return missingOperation
@@ -105,7 +103,7 @@ func rank(c Check) int {
 		return anyResponse
 	}
 	status := "" // of a refusal
-	if len(c.Violations) > 0 && c.Violations[0].refuses() {
+	if len(c.Violations) > 0 && refuses(c.Violations[0]) {
 		status, _, _ = strings.Cut(c.Violations[0].Actual, " ")
 	}
 	switch group := spec.Group(c.Group); {
@@ -121,25 +119,25 @@ func rank(c Check) int {
 }
 
 // refuses reports whether the violation is a response with another status than 200.
-func (v Violation) refuses() bool {
+func refuses(v reports.Violation) bool {
 	return v.Pointer == "status" && !strings.HasPrefix(v.Actual, "200")
 }
 
 // breadth returns how many operations the requirement is about. The fewer, the more it says.
-func breadth(c Check) int {
+func breadth(c reports.Check) int {
 	r, _ := spec.FindRequirement(c.Requirement)
 	return len(r.Operations)
 }
 
 // sights returns what a failed check saw first, and the rows that it names, in texts that are
 // equal for checks with the same cause. Other things that it saw later may have other causes.
-func sights(c Check) []string {
+func sights(c reports.Check) []string {
 	if len(c.Violations) == 0 || c.Requirement == string(spec.Served) {
 		return []string{c.Requirement}
 	}
-	all := c.Violations[0].sights(c)
+	all := sightsOf(c.Violations[0], c)
 	for _, v := range c.Violations {
-		if row := v.row(); row != nil {
+		if row := row(v); row != nil {
 			all = append(all, "row\x00"+row[1])
 		}
 	}
@@ -155,21 +153,23 @@ var (
 )
 
 // row returns the row that the violation names and, second, its key; nil if it names none.
-func (v Violation) row() []string { return shownRow.FindStringSubmatch(v.Expected + "\n" + v.Actual) }
+func row(v reports.Violation) []string {
+	return shownRow.FindStringSubmatch(v.Expected + "\n" + v.Actual)
+}
 
-// sights returns what the violation of the check shows: a refusal by status and text, an
+// sightsOf returns what the violation of the check shows: a refusal by status and text, an
 // acceptance, a field, the object that lacks a field, a row, or the place and the value.
-func (v Violation) sights(c Check) []string {
+func sightsOf(v reports.Violation, c reports.Check) []string {
 	sight := func(parts ...string) string { return strings.Join(parts, "\x00") }
 	switch status, text, _ := strings.Cut(v.Actual, " "); {
-	case v.refuses() && status < "3":
+	case refuses(v) && status < "3":
 		return []string{sight("answered", status)}
-	case v.refuses():
+	case refuses(v):
 		return []string{sight("answered", status, numbered.ReplaceAllString(text, ""))}
 	case v.Pointer == "status":
 		return []string{c.Requirement, sight("accepted", c.Group, c.Operation)}
 	}
-	group, looks := spec.Group(c.Group), form(v.Expected)+"\x00"+form(v.Actual)
+	group, looks := spec.Group(c.Group), Form(v.Expected)+"\x00"+Form(v.Actual)
 	general := group == spec.GroupShape || group == spec.GroupErrors || group == spec.GroupKeys
 	if member := strings.TrimPrefix(index.ReplaceAllString(v.Pointer, ""), "/items"); strings.HasPrefix(member, "/") {
 		op, _ := spec.FindOperation(c.Operation)
@@ -188,65 +188,11 @@ func (v Violation) sights(c Check) []string {
 	if general {
 		return []string{looks}
 	}
-	if v.row() != nil {
+	if row(v) != nil {
 		return []string{c.Requirement}
 	}
 	return []string{c.Requirement, sight("at", c.Operation, v.Pointer, v.Actual)}
 }
-
-// particular is a quoted text, or a word with a digit: an id, a number, a time or a
-// generated name.
-var particular = regexp.MustCompile(`"(\\.|[^"\\])*"?|[\pL\pN_-]*\pN[\pL\pN_-]*`)
-
-// Kind returns what violations of one kind have in common: place, expected and actual
-// without what is particular to one of them. A status is part of the kind.
-func (v Violation) Kind() string {
-	status := ""
-	if v.Pointer == "status" {
-		status = v.Actual[:min(len(v.Actual), 3)]
-	}
-	return status + "\n" + particular.ReplaceAllString(v.Pointer+"\n"+v.Expected+"\n"+v.Actual, "#")
-}
-
-// Kind is one kind of violation of a requirement, with the first example of it.
-type Kind struct {
-	Violation
-	Check      Check    // that the example is from
-	Operations []string // that show the kind, each once
-	Count      int      // violations of the kind, as far as they were counted
-}
-
-// Kinds returns the kinds of violations of failed checks of one requirement, in the order
-// of the checks. A check without a listed violation has a kind of its own.
-func Kinds(checks []Check) []Kind {
-	var kinds []Kind
-	index := map[string]int{}
-	add := func(c Check, v Violation) {
-		i, known := index[v.Kind()]
-		if !known {
-			i = len(kinds)
-			index[v.Kind()] = i
-			kinds = append(kinds, Kind{Violation: v, Check: c})
-		}
-		kinds[i].Count += v.Count
-		if !slices.Contains(kinds[i].Operations, c.Operation) {
-			kinds[i].Operations = append(kinds[i].Operations, c.Operation)
-		}
-	}
-	for _, c := range checks {
-		for _, v := range c.Violations {
-			add(c, v)
-		}
-		if len(c.Violations) == 0 {
-			add(c, Violation{})
-		}
-	}
-	return kinds
-}
-
-// Form returns what observations of the same behaviour have in common: the value without
-// ids, paths and the words in quoted texts.
-func (o Observation) Form() string { return form(o.Value) }
 
 var (
 	quoted  = regexp.MustCompile(`"(\\.|[^"\\])*"`)
@@ -259,9 +205,9 @@ var (
 // formed is how many bytes of a text decide about its form. Those of a run are shorter.
 const formed = 2048
 
-// form returns what texts about different rows have in common: it leaves out ids,
+// Form returns what texts about different rows, such as observations of the same behaviour, have in common: it leaves out ids,
 // paths and the words in quoted values. It keeps numbers below 1000, such as a status.
-func form(text string) string {
+func Form(text string) string {
 	text = text[:min(len(text), formed)]
 	text = uuids.ReplaceAllString(text, "ID")
 	text = quoted.ReplaceAllStringFunc(text, func(value string) string {

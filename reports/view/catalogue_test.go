@@ -1,11 +1,11 @@
-package console_test
+package view_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestExplanationIsShort(t *testing.T) {
 	const most = 45 // lines
 	for _, r := range spec.Requirements() {
-		e := console.Explanation{Requirement: r, Proofs: map[string][]string{}}
+		e := view.Explanation{Requirement: r, Proofs: map[string][]string{}}
 		for i := range 20 {
 			e.Locations = append(e.Locations, fmt.Sprintf("suites/leads.go:%d", i))
 		}
@@ -39,10 +39,10 @@ func TestExplanationIsShort(t *testing.T) {
 	}
 }
 
-func explained(t *testing.T, e console.Explanation) string {
+func explained(t *testing.T, e view.Explanation) string {
 	t.Helper()
 	var b strings.Builder
-	if err := console.Requirement(&b, e); err != nil {
+	if err := view.Requirement(&b, e); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
