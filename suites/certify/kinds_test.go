@@ -1,4 +1,4 @@
-package bundletest
+package certify
 
 import (
 	"bytes"

@@ -1,6 +1,4 @@
-// Package bundletest tampers with bundles, as a dishonest vendor would.
-// Only tests may import it.
-package bundletest
+package certify
 
 import (
 	"bytes"

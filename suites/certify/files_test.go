@@ -1,4 +1,4 @@
-package bundletest_test
+package certify
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/reports/bundle"
-	"outreach.example/conformance/reports/bundle/bundletest"
 )
 
 var (
@@ -65,7 +64,7 @@ func TestTheVendorsKeyShowsEachChange(t *testing.T) {
 		t.Fatal("the honest bundle is refuted")
 	}
 	names := map[string]bool{}
-	for _, k := range bundletest.Kinds {
+	for _, k := range Kinds {
 		if names[k.Name] {
 			t.Errorf("two kinds %s", k.Name)
 		}
@@ -73,7 +72,7 @@ func TestTheVendorsKeyShowsEachChange(t *testing.T) {
 		passed := false
 		for seed := range uint64(10) {
 			for _, recompute := range []bool{false, true} {
-				changed, err := bundletest.Apply(archive, k, rand.New(rand.NewPCG(seed, 0)), recompute)
+				changed, err := Apply(archive, k, rand.New(rand.NewPCG(seed, 0)), recompute)
 				if err != nil {
 					t.Fatal(err)
 				}
