@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"time"
 
@@ -57,6 +58,9 @@ func (b bundleFlags) options() (o certify.Options, err error) {
 	if _, err := (runner.Selection{Profiles: []spec.Profile{spec.Profile(b.level)}}).Pairs(); err != nil {
 		return o, fmt.Errorf("--level: %w", err)
 	}
+	if b.nonce != "" && !plainNonce.MatchString(b.nonce) {
+		return o, errors.New("--nonce: want at most 100 letters, digits, dots, dashes and underscores")
+	}
 	if b.expires != "" {
 		last, err := time.Parse(time.DateOnly, b.expires)
 		if err != nil {
@@ -69,6 +73,8 @@ func (b bundleFlags) options() (o certify.Options, err error) {
 	}
 	return o, err
 }
+
+var plainNonce = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
 func readKey[K ed25519.PrivateKey | ed25519.PublicKey](path string, parse func([]byte) (K, error)) (key K, err error) {
 	const most = 64 << 10
