@@ -1,0 +1,139 @@
+package traffic
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/schemas/contract"
+	"outreach.example/conformance/spec"
+)
+
+// expected returns what the specification allows as the response to a request, and the requirement
+// that any other status breaks; "" for that of the rules. What the recording does not show about
+// the request is in favour of the server: its key, whether ids exist, whose they are.
+func (j *Judge) expected(x *exchange) (client.Allowed, spec.ID) {
+	k := x.key
+	switch {
+	case k != nil && (k.lacks != "" || k.State == profile.KeyRevoked):
+		breaks := spec.AuthKeyRevoked
+		if k.lacks != "" {
+			breaks = k.lacks
+		}
+		if x.breaks(contract.PathID) { // a server may take it for an unknown path
+			return client.AnyRefusal(), breaks
+		}
+		return client.Only(http.StatusUnauthorized), breaks
+	case len(x.violations) > 0:
+		return x.expectedIfInvalid()
+	case k == nil:
+		return client.AnyRefusal(http.StatusOK), ""
+	case !k.known && (x.Status == http.StatusUnauthorized || x.Status == http.StatusPaymentRequired || x.Status == http.StatusNotFound && x.op().HasPathID()):
+		return client.Only(x.Status), ""
+	case !k.known, k.redacted && x.Status == http.StatusUnauthorized:
+		return client.AnyRefusal(http.StatusOK), ""
+	}
+	scope, enough := scopeOf(k.Scopes, x.op())
+	foreign := j.foreign(x)
+	switch {
+	case foreign != "":
+		return client.AnyRefusal(), foreign
+	case !enough:
+		return client.AnyRefusal(), scope
+	case k.State == profile.KeyUnpaid && (x.certain() || x.Status == http.StatusPaymentRequired):
+		return client.Only(http.StatusPaymentRequired), spec.Billing402
+	case k.State == profile.KeyUnpaid:
+		return client.AnyRefusal(), spec.Billing402
+	}
+	return j.expectedIfAuthorized(x, scope)
+}
+
+// expectedIfAuthorized is expected for a valid request whose key has a scope that is enough.
+func (j *Judge) expectedIfAuthorized(x *exchange, scope spec.ID) (client.Allowed, spec.ID) {
+	denied := slices.Contains([]int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden}, x.Status)
+	breaks := scope
+	if scope == spec.ScopeAllAll && !denied { // the key of most requests
+		breaks = ""
+		switch {
+		case len(x.filters) > 0 && x.Status/100 == 4:
+			breaks = spec.QueryAccepted
+		case x.limit != "" && x.Status/100 == 4:
+			breaks = spec.PageLimitAccepted
+		}
+	}
+	switch {
+	case x.Status/100 != 4 || x.certain():
+		return served, breaks
+	case x.op().HasPathID() && x.Status == http.StatusNotFound:
+		return client.Only(http.StatusNotFound), ""
+	case x.op().HasPathID() && j.isOwn(x, x.Call.ID) && (denied || x.op().ID != spec.AddCampaignVariables), // variables may exist
+		denied && x.op().ID == spec.CreatePlacementTest && x.Call.Members()["campaign_id"] == nil:
+		return served, breaks
+	}
+	return client.AnyRefusal(http.StatusOK), ""
+}
+
+// served allows what is right for a valid request.
+var served = client.Only(http.StatusOK)
+
+// certain reports whether nothing but the key decides whether a valid request is served.
+func (x *exchange) certain() bool {
+	named := slices.ContainsFunc(x.op().Query, func(p spec.Parameter) bool { return p.Names != "" && x.filters[p.Key] != "" })
+	start, end := x.filters[profile.ParamWindowStart], x.filters[profile.ParamWindowEnd]
+	const long = 1000 // bytes of a query that a server may refuse
+	return x.op().Answer != spec.One && x.cursor == "" && !x.unnamed && !named && (start == "" || end == "" || start < end || start == end && !strings.Contains(end, "T")) &&
+		len(x.Call.Query.Encode()) < long && !oracle.Contradicts(x.op().ID, x.filters)
+}
+
+func (x *exchange) breaks(rule string) bool {
+	return slices.ContainsFunc(x.violations, func(v contract.Violation) bool { return v.Rule == rule })
+}
+
+// expectedIfInvalid is expected for a request that the document does not allow. Few of them must be
+// refused: parsers accept more than a document says.
+func (x *exchange) expectedIfInvalid() (client.Allowed, spec.ID) {
+	for _, v := range x.violations {
+		field, top := strings.CutPrefix(v.Place, "body/")
+		required := spec.ID("REQUEST-REQUIRED-" + strings.ToUpper(field))
+		switch {
+		case v.Rule == contract.PathID && uuid.Validate(x.Call.ID) != nil:
+			return client.AnyRefusal(), spec.RequestPathID
+		case v.Rule == contract.QueryValue && v.Place == "query/limit":
+			return client.AnyRefusal(http.StatusOK), spec.PageLimitOutOfRange
+		case v.Rule == contract.MissingMember && top && spec.Has(required.On(x.op().ID)):
+			return client.AnyRefusal(), required
+		case v.Rule == contract.BodySyntax && x.op().Body != "" && x.Call.Body != nil && !isObject(x.Call.Body):
+			return client.AnyRefusal(), spec.RequestObject
+		}
+	}
+	return client.AnyRefusal(http.StatusOK), ""
+}
+
+func isObject(value any) bool { _, ok := value.(map[string]any); return ok }
+
+// scopeOf returns the requirement on a key with these scopes, and whether they are enough.
+func scopeOf(scopes []string, op spec.Operation) (spec.ID, bool) {
+	alternatives := op.Scope.Alternatives()
+	enough := alternatives == nil || slices.ContainsFunc(alternatives, func(s string) bool { return slices.Contains(scopes, s) })
+	switch {
+	case alternatives == nil || slices.Contains(scopes, "all:all"):
+		return spec.ScopeAllAll, true
+	case len(scopes) == 0:
+		return spec.ScopeNone, false
+	case len(scopes) > 1 && enough:
+		return spec.ScopeSeveral, true
+	case len(scopes) > 1:
+		return spec.ScopeSeveralOnly, false
+	case enough:
+		return []spec.ID{spec.ScopeExact, spec.ScopeResourceAll, spec.ScopeAllAction, spec.ScopeAllAll}[slices.Index(alternatives, scopes[0])], true
+	}
+	if resource, _, _ := strings.Cut(scopes[0], ":"); resource == op.Scope.Resource || resource == "all" {
+		return spec.ScopeWrongAction, false
+	}
+	return spec.ScopeWrongResource, false
+}

@@ -1,0 +1,283 @@
+package traffic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/api"
+	"outreach.example/conformance/suites/match"
+)
+
+// interned shares the values of rows that are alike: pages show most rows many times.
+type interned struct {
+	last   map[string]map[string]any // by the key of the row
+	memory int
+}
+
+func (in *interned) forget() { *in = interned{last: map[string]map[string]any{}} }
+
+func (in *interned) intern(resource string, values []map[string]any) []paging.Row {
+	rows := make([]paging.Row, len(values))
+	for i, value := range values {
+		rows[i] = paging.RowOf(resource, value)
+		key := resource + rows[i].Key
+		if last, ok := in.last[key]; ok && reflect.DeepEqual(last, value) {
+			rows[i].Value = last
+			continue
+		}
+		in.last[key] = value
+		in.memory += schemas.Memory(value)
+	}
+	return rows
+}
+
+// view is a list as the keys of one workspace see it.
+type view struct{ host, list, workspace string }
+
+// viewOf returns the view that a page shows; false if the recording does not tell whose it is.
+// Without keys, the rows do.
+func (j *Judge) viewOf(x *exchange) (v view, ok bool) {
+	v = view{host: x.host, list: x.op().ID}
+	switch {
+	case x.key == nil:
+		v.workspace = ownerOf(x)
+	case x.key.known:
+		v.workspace = "role " + x.key.Workspace
+	default:
+		v.workspace = "key " + x.key.Token
+	}
+	return v, v.workspace != ""
+}
+
+// ownerOf returns the workspace that all rows of a page name; "" if they name none.
+func ownerOf(x *exchange) (owner string) {
+	if len(x.op().Owner) != 1 {
+		return ""
+	}
+	for _, row := range x.rows {
+		text, _ := row.Value[x.op().Owner[0]].(string)
+		if text == "" || owner != "" && owner != text {
+			return ""
+		}
+		owner = text
+	}
+	return owner
+}
+
+// walk is a chain of pages, each with the cursor of the one before.
+type walk struct {
+	api.Walk
+	pages []*exchange
+	view  view
+	known bool // whose view it is
+	whole bool // from the first page to the last one
+}
+
+func (w walk) first() *exchange { return w.pages[0] }
+func (w walk) began() time.Time { return w.pages[0].Sent }
+func (w walk) ended() time.Time { return w.pages[len(w.pages)-1].ended }
+
+// filters returns the parameters that select or change rows.
+func (w walk) filters() map[string]string { return w.first().filters }
+
+// node is a page in the tree of walks: several pages may follow one.
+type node struct {
+	*exchange
+	before   *node
+	followed bool
+}
+
+// walks returns the walks of the segment, in the order in which they began.
+func (j *Judge) walks() (all []walk) {
+	var nodes []*node
+	byCursor := map[string][]*node{}
+	for _, x := range j.segment {
+		blank := slices.ContainsFunc(slices.Collect(maps.Values(x.filters)), func(value string) bool { return strings.TrimSpace(value) == "" })
+		if x.op().Answer == spec.One || !x.OK() || x.unnamed || blank || len(x.violations) > 0 { // what it asks for is open
+			continue
+		}
+		n := &node{exchange: x}
+		of := fmt.Sprint(x.host, x.op().ID, x.key, x.filters, "\n")
+		if x.cursor != "" {
+			for _, before := range slices.Backward(byCursor[of+x.cursor]) {
+				if !before.ended.After(x.Sent) {
+					n.before, before.followed = before, true
+					break
+				}
+			}
+		}
+		if next := x.Cursor(); next != "" {
+			byCursor[of+next] = append(byCursor[of+next], n)
+		}
+		nodes = append(nodes, n)
+	}
+	for _, n := range nodes {
+		if !n.followed {
+			all = append(all, j.walkTo(n))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b walk) int { return a.began().Compare(b.began()) })
+	return all
+}
+
+// walkTo returns the walk that ends with the page. paging.Run says how it ends.
+func (j *Judge) walkTo(n *node) (w walk) {
+	for ; n != nil; n = n.before {
+		w.pages = append(w.pages, n.exchange)
+	}
+	slices.Reverse(w.pages)
+	w.List, w.known = w.first().Call, true
+	for i, x := range w.pages {
+		w.Responses = append(w.Responses, x.Response)
+		v, ok := j.viewOf(x)
+		w.known = w.known && ok && (i == 0 || v == w.view)
+		w.view = v
+	}
+	at := 0
+	w.Walk.Walk = paging.Run(context.Background(), func(context.Context, string, int) (paging.Page, error) {
+		if at == len(w.pages) {
+			return paging.Page{}, errors.New("the recording ends")
+		}
+		at++
+		return w.pages[at-1].page().Pages[0], nil
+	}, paging.Fixed(0), len(w.pages)+1)
+	w.whole = w.Complete() && w.first().cursor == ""
+	return w
+}
+
+// together judges what the exchanges of the segment show together.
+func (j *Judge) together() {
+	walks := j.walks()
+	changes := j.changes()
+	whole := map[view][]walk{} // that show all rows
+	for _, w := range walks {
+		if w.whole && w.known && len(w.filters()) == 0 && (w.first().key == nil || !w.first().key.known || slices.Contains(w.first().key.Scopes, "all:all")) {
+			whole[w.view] = append(whole[w.view], w)
+		}
+	}
+	for _, w := range walks {
+		j.judgeWalk(w, whole[w.view], changes)
+	}
+	for v, all := range whole {
+		if v.list == spec.ListWebhookEvents {
+			j.judgeDeliveries(all)
+		}
+	}
+	j.judgeRows(walks, changes)
+}
+
+// around returns the last walk that ended before the walk began, and the first that began after
+// it ended; false if there is none.
+func around(w walk, whole []walk) (before, after walk, ok bool) {
+	for _, other := range whole {
+		switch {
+		case !other.ended().After(w.began()) && (before.pages == nil || other.ended().After(before.ended())):
+			before = other
+		case !other.began().Before(w.ended()) && (after.pages == nil || other.began().Before(after.began())):
+			after = other
+		}
+	}
+	return before, after, before.pages != nil && after.pages != nil
+}
+
+// judgeWalk compares a walk with the walks around it, and its pages with each other.
+func (j *Judge) judgeWalk(w walk, whole []walk, changes changes) {
+	op := w.List.Operation
+	list, before := oracle.List{Operation: op}, walk{}
+	if one, two, ok := around(w, whole); ok && w.known && w.first().cursor == "" {
+		list, before = oracle.Between(op, one.Rows(), two.Rows()), one
+		list.Rows = slices.DeleteFunc(list.Rows, func(row paging.Row) bool { return changes.concern(row, w, j.profile.Visibility()) })
+	}
+	query := oracle.Query{Parameters: w.filters(), Pages: len(w.pages)}
+	pages := make([]oracle.Page, len(w.Pages))
+	for i, page := range w.Pages {
+		pages[i] = oracle.Page{Page: page, Doubt: w.pages[i].doubt || before.doubtful()}
+	}
+	found := list.Compare(query, pages, w.whole)
+	bad := map[spec.ID]bool{}
+	for _, m := range found.Mismatches {
+		id := w.charged(m.Requirement, before, changes)
+		if field := m.Pointer[strings.LastIndex(m.Pointer, "/")+1:]; id == "" || m.Requirement == spec.ListSameValues && slices.Contains(match.ChangesByItself, field) ||
+			m.Requirement == spec.PageLimitHonoured {
+			continue
+		}
+		bad[id], bad[m.Requirement] = true, true
+		j.charge(id, op.ID, w.pages[m.Page], m.Pointer, m.Expected, m.Actual)
+	}
+	for id, times := range found.Assessed {
+		if !bad[id] {
+			j.counts(w.charged(id, before, changes), op.ID, times)
+		}
+	}
+	ends := spec.PageWalkEnds
+	if len(w.filters()) > 0 {
+		ends = spec.FilterWalk
+	}
+	if op.Answer == spec.Page && w.End != paging.Broken {
+		j.verdict(ends, op.ID, judged(match.End(0), w.Walk))
+	}
+	for _, id := range w.held() {
+		if !bad[id] && len(w.Rows()) > 0 {
+			j.counts(id, op.ID, 1)
+		}
+	}
+}
+
+func (w walk) doubtful() bool {
+	return slices.ContainsFunc(w.pages, func(x *exchange) bool { return x.doubt })
+}
+
+// charged returns the requirement that a mismatch breaks: rows may come and go during the walk, and
+// another key may have made the walk before.
+func (w walk) charged(id spec.ID, before walk, c changes) spec.ID {
+	created, deleted := c.during(w)
+	switch {
+	case id != spec.PageWalkComplete && id != spec.PageWalkOnce && id != spec.ListSameValues:
+	case before.pages != nil && before.first().key != w.first().key && len(w.filters()) == 0 && id != spec.PageWalkOnce:
+		return spec.ScopeSameRows
+	case id == spec.ListSameValues || created == deleted || len(w.pages) == 1:
+	case created:
+		return spec.PageInsert
+	default:
+		return spec.PageRemove
+	}
+	return id
+}
+
+// held returns what the walk puts to the test by itself, beside what a comparison counts.
+func (w walk) held() (ids []spec.ID) {
+	for _, f := range oracle.Filters(w.List.Operation.ID) {
+		if w.filters()[f.Key] != "" {
+			ids = append(ids, f.Extra())
+		}
+	}
+	for _, part := range oracle.Parts(w.List.Operation.ID) {
+		if w.filters()[part.Key] == "true" {
+			ids = append(ids, part.Requirement("TRUE"))
+		}
+	}
+	switch order := w.filters()[profile.ParamSortOrder]; {
+	case len(w.Rows()) < 2:
+	case order == "asc":
+		ids = append(ids, spec.SortAsc)
+	case order == "desc":
+		ids = append(ids, spec.SortDesc)
+	default:
+		ids = append(ids, spec.PageOrder)
+	}
+	if len(w.pages) > 1 && len(w.filters()) == 0 {
+		ids = append(ids, spec.PageWalkOnce)
+	}
+	return ids
+}
