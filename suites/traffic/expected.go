@@ -35,7 +35,7 @@ func (j *Judge) expected(x *exchange) (client.Allowed, spec.ID) {
 		return client.AnyRefusal(http.StatusOK), ""
 	case !k.known && (x.Status == http.StatusUnauthorized || x.Status == http.StatusPaymentRequired || x.Status == http.StatusNotFound && x.op().HasPathID()):
 		return client.Only(x.Status), ""
-	case !k.known, k.redacted && x.Status == http.StatusUnauthorized:
+	case !k.known:
 		return client.AnyRefusal(http.StatusOK), ""
 	}
 	scope, enough := scopeOf(k.Scopes, x.op())
@@ -59,27 +59,61 @@ func (j *Judge) expectedIfAuthorized(x *exchange, scope spec.ID) (client.Allowed
 	breaks := scope
 	if scope == spec.ScopeAllAll && !denied { // the key of most requests
 		breaks = ""
-		switch {
-		case len(x.filters) > 0 && x.Status/100 == 4:
-			breaks = spec.QueryAccepted
-		case x.limit != "" && x.Status/100 == 4:
-			breaks = spec.PageLimitAccepted
-		}
 	}
 	switch {
+	case x.cursor != "" && !j.cursors[x.op().ID+x.cursor]:
+		return client.AnyRefusal(http.StatusOK), ""
 	case x.Status/100 != 4 || x.certain():
-		return served, breaks
+		return right, breaks
 	case x.op().HasPathID() && x.Status == http.StatusNotFound:
 		return client.Only(http.StatusNotFound), ""
 	case x.op().HasPathID() && j.isOwn(x, x.Call.ID) && (denied || x.op().ID != spec.AddCampaignVariables), // variables may exist
 		denied && x.op().ID == spec.CreatePlacementTest && x.Call.Members()["campaign_id"] == nil:
-		return served, breaks
+		return right, breaks
 	}
 	return client.AnyRefusal(http.StatusOK), ""
 }
 
-// served allows what is right for a valid request.
-var served = client.Only(http.StatusOK)
+// right is what is right for a valid request.
+var right = client.Only(http.StatusOK)
+
+// use is what an operation has served, and what it has refused to keys.
+type use struct {
+	any, limited, unfiltered bool      // it has served a request: with a limit, without a filter
+	known                    bool      // a response shows that the target knows the operation
+	unserved                 *exchange // the first valid request with a 404, 405 or 501; nil for none
+}
+
+func (u *use) add(x *exchange) {
+	_, limited := x.Call.Query["limit"]
+	if x.OK() && !x.unnamed {
+		u.any, u.limited, u.unfiltered = true, u.limited || limited, u.unfiltered || len(x.filters) == 0
+	}
+	keyed := x.key != nil && x.key.lacks == ""
+	// A 404 may also mean what the request names.
+	unserved := spec.MeansUnserved(x.Status) && (x.Status != http.StatusNotFound || x.certain() || x.op().ID == spec.CreatePlacementTest && x.Call.Members()["campaign_id"] == nil)
+	u.known = u.known || x.Status/100 == 2 || keyed && !unserved
+	if keyed && unserved && len(x.violations) == 0 && u.unserved == nil {
+		u.unserved = x
+	}
+}
+
+// blame returns the requirement that a valid request breaks which is not served: that on the part
+// which the served requests do not have.
+func (u *use) blame(x *exchange) spec.ID {
+	_, limited := x.Call.Query["limit"]
+	switch {
+	case x.op().Answer != spec.Page || !u.any:
+		return ""
+	case len(x.filters) > 0 && u.unfiltered:
+		return spec.QueryAccepted
+	case len(x.filters) == 0 && !limited && u.limited && x.cursor == "":
+		return spec.PageLimitAbsent
+	case len(x.filters) == 0 && limited && x.cursor == "":
+		return spec.PageLimitAccepted
+	}
+	return ""
+}
 
 // certain reports whether nothing but the key decides whether a valid request is served.
 func (x *exchange) certain() bool {

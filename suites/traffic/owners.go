@@ -36,8 +36,11 @@ func ownersOf(p *profile.Profile) owners {
 	return o
 }
 
-// owns notes whose rows an exchange shows. The profile must know the key.
+// owns notes whose rows an exchange shows, and the cursor. The profile must know the key.
 func (j *Judge) owns(x *exchange) {
+	if next := x.Cursor(); next != "" && len(j.cursors) < mostOwned {
+		j.cursors[x.op().ID+next] = true
+	}
 	lists, creates := x.op().Answer != spec.One, x.op().ID == spec.CreatePlacementTest
 	if !x.OK() || x.key == nil || !x.key.known || x.op().ID == spec.ListGroupMembers || !lists && !creates {
 		return

@@ -78,6 +78,17 @@ func (s sighting) row() map[string]any { return s.rows[s.item].Value }
 // pointer returns the JSON pointer to the row.
 func (s sighting) pointer() string { return s.op().RowPointer(s.item) }
 
+// against compares the row with another view of it.
+func (s sighting) against(other map[string]any, mayChange []string) api.Verdict {
+	view := s.Response
+	view.Items, view.Call.Operation.Answer = []map[string]any{s.row()}, spec.One
+	found := judged(match.AgreeWithRow(other, mayChange...), view)
+	for i := range found.Findings {
+		found.Findings[i].Pointer = s.pointer() + found.Findings[i].Pointer
+	}
+	return found
+}
+
 // sightings returns where the rows of the ids are shown, in the order of time.
 func (j *Judge) sightings(wanted func(id string) bool) map[string][]sighting {
 	all := map[string][]sighting{}
@@ -117,6 +128,7 @@ func (j *Judge) judgeRows(walks []walk, c changes) {
 			}
 		}
 	}
+	j.judgeKeys()
 	for id, deletions := range c.deleted {
 		j.judgeDeletion(deletions, seen[id], read[id], walks)
 	}
@@ -137,6 +149,7 @@ func (j *Judge) judgeCreation(creations []*exchange, seen []sighting, deletions 
 		views[s.op().ID]++
 		view := s.Response
 		view.Items, view.Call.Operation.Answer = []map[string]any{s.row()}, spec.One
+		j.ignores(made, view)
 		for field := range made.Call.Members() {
 			if slices.Contains(match.ChangesAtItsEnd, field) && s.Sent.Sub(made.ended) > j.profile.Visibility() {
 				continue // a server changes it by itself
@@ -184,11 +197,20 @@ func (j *Judge) judgeDeletion(deletions []*exchange, seen []sighting, gets []*ex
 	deleted, op := deletions[at], deletions[at].op()
 	shows := deleted.ended.Add(j.profile.Visibility())
 	later := func(x *exchange) bool { return x.host == deleted.host && !x.Sent.Before(shows) }
+	again := deletions[at+1:]
+	may := []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests}
+	restored := func(s sighting) bool {
+		return len(again) > 0 && !again[0].ended.After(s.Sent) && slices.ContainsFunc(walks, func(w walk) bool {
+			return w.whole && len(w.filters()) == 0 && w.List.Operation.Resource == op.Resource && later(w.first()) && w.ended().Before(s.Sent) && !w.shows(deleted.Call.ID)
+		})
+	}
 	var before *sighting
 	for i, s := range seen {
 		switch {
 		case s.host == deleted.host && !s.ended.After(deleted.Sent) && !s.doubt:
 			before = &seen[i]
+		case later(s.exchange) && restored(s):
+			j.charge(spec.StateDeleteAgain, op.ID, s.exchange, s.pointer(), "a resource that stays deleted", "the resource shows again after "+again[0].String())
 		case later(s.exchange) && s.op().Answer == spec.One:
 			j.charge(spec.StateDeleteGet, op.ID, s.exchange, "status", "404: "+deleted.String()+" deleted the resource", "200")
 		case later(s.exchange):
@@ -199,17 +221,20 @@ func (j *Judge) judgeDeletion(deletions []*exchange, seen []sighting, gets []*ex
 		j.verdict(spec.StateDeleteAnswer, op.ID, judged(match.AgreeWithRow(before.row(), match.ChangesAtItsEnd...), deleted.Response))
 	}
 	for _, get := range gets {
-		if later(get) && get.Status == http.StatusNotFound {
+		switch {
+		case !later(get) || len(get.violations) > 0 || slices.Contains(may, get.Status) || get.key != deleted.key:
+		case get.Status == http.StatusNotFound:
 			j.counts(spec.StateDeleteGet, op.ID, 1)
+		case get.Status != http.StatusOK:
+			j.charge(spec.StateDeleteGet, op.ID, get, "status", "404: "+deleted.String()+" deleted the resource", get.Describe())
 		}
 	}
 	for _, w := range walks {
-		if w.whole && w.List.Operation.Resource == op.Resource && later(w.first()) && !slices.ContainsFunc(w.Rows(), func(r paging.Row) bool { return r.Key == paging.FoldID(deleted.Call.ID) }) {
+		if w.whole && w.List.Operation.Resource == op.Resource && later(w.first()) && !w.shows(deleted.Call.ID) {
 			j.counts(spec.StateDeleteList, op.ID, 1)
 		}
 	}
-	may := []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests}
-	for _, again := range deletions[at+1:] {
+	for _, again := range again {
 		switch {
 		case !later(again) || again.key != deleted.key || len(again.violations) > 0 || slices.Contains(may, again.Status):
 		case again.Status == http.StatusNotFound:
@@ -221,13 +246,18 @@ func (j *Judge) judgeDeletion(deletions []*exchange, seen []sighting, gets []*ex
 	for _, x := range j.segment {
 		to, _ := x.Call.Members()["subsequence_id"].(string)
 		if x.op().ID == spec.MoveLead && later(x) && paging.FoldID(to) == paging.FoldID(deleted.Call.ID) {
-			if x.Status/100 == 2 {
+			if x.Status/100 != 4 {
 				j.charge(spec.StateDeleteMove, x.op().ID, x, "status", "a refusal: "+deleted.String()+" deleted the subsequence", x.Describe())
-			} else if x.Status/100 == 4 {
+			} else if x.Status != http.StatusTooManyRequests {
 				j.ledger.Refused(spec.StateDeleteMove.On(x.op().ID), x.Status)
 			}
 		}
 	}
+}
+
+// shows reports whether the walk shows the row.
+func (w walk) shows(id string) bool {
+	return slices.ContainsFunc(w.Rows(), func(r paging.Row) bool { return r.Key == paging.FoldID(id) })
 }
 
 // judgeDeliveries judges the attempts of each delivery, as each two walks show them.
@@ -241,6 +271,37 @@ func (j *Judge) judgeDeliveries(whole []walk) {
 				j.verdict(id, spec.ListWebhookEvents, found)
 			}
 			break
+		}
+	}
+}
+
+// judgeKeys compares what the keys of a workspace see of one resource: a get, or the response to a
+// move, with what the full key sees before and after it.
+func (j *Judge) judgeKeys() {
+	full := map[string][]*exchange{} // by the operation and the row
+	of := func(x *exchange) string { return x.op().ID + x.host + x.key.Workspace + paging.FoldID(x.ID()) }
+	single := func(x *exchange) bool {
+		return x.OK() && x.key != nil && x.key.known && !x.doubt && (x.op().ID == spec.GetPlacementTest || x.op().ID == spec.MoveLead)
+	}
+	for _, x := range j.segment {
+		if single(x) && slices.Contains(x.key.Scopes, "all:all") {
+			full[of(x)] = append(full[of(x)], x)
+		}
+	}
+	for _, x := range j.segment {
+		if !single(x) || slices.Contains(x.key.Scopes, "all:all") {
+			continue
+		}
+		all := full[of(x)]
+		before := slices.IndexFunc(all, func(other *exchange) bool { return !other.ended.After(x.Sent) })
+		after := slices.IndexFunc(all, func(other *exchange) bool { return !other.Sent.Before(x.ended) })
+		if before < 0 || after < 0 {
+			continue
+		}
+		mayChange := append([]string{"metadata", "subsequence_id"}, match.ChangesAtItsEnd...)
+		one, two := sighting{x, 0}.against(all[before].Row(), mayChange), sighting{x, 0}.against(all[after].Row(), mayChange)
+		if len(one.Findings) == 0 || len(two.Findings) > 0 {
+			j.verdict(spec.ScopeSameRows, x.op().ID, one)
 		}
 	}
 }

@@ -44,6 +44,8 @@ type Judge struct {
 	ledger    *judge.Ledger
 	keys      map[string]*key // by their tokens
 	sendsKeys map[string]bool // by the program
+	uses      map[string]*use // by operation
+	cursors   map[string]bool // that pages returned, by operation
 	owners
 
 	segment []*exchange // that are judged together
@@ -68,9 +70,12 @@ func New(p *profile.Profile) (*Judge, error) {
 		return nil, err
 	}
 	j := &Judge{profile: p, known: p != nil, clients: clients, ledger: judge.NewLedger(spec.Pairs()), keys: map[string]*key{}, sendsKeys: map[string]bool{},
-		seen: map[string]bool{}, total: reports.Traffic{Statuses: map[string]int{}}}
+		uses: map[string]*use{}, cursors: map[string]bool{}, seen: map[string]bool{}, total: reports.Traffic{Statuses: map[string]int{}}}
 	if p == nil {
 		j.profile = &profile.Profile{}
+	}
+	for _, id := range spec.OperationIDs() {
+		j.uses[id] = &use{}
 	}
 	j.rules, j.owners = rules.Omitting(j.profile.Omits...), ownersOf(j.profile)
 	j.forget()
@@ -118,6 +123,11 @@ func (j *Judge) Results() reports.Results {
 		judge()
 	}
 	j.later = nil
+	for id, u := range j.uses {
+		if u.unserved != nil && !u.known {
+			j.charge(spec.Served, id, u.unserved, "status", "a status other than 404, 405 and 501 to some request", u.unserved.Describe())
+		}
+	}
 	for _, p := range spec.Pairs() {
 		if !j.ledger.Known(p) {
 			j.ledger.Missing(p, j.lacks(p))

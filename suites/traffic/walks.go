@@ -204,10 +204,13 @@ func (j *Judge) judgeWalk(w walk, whole []walk, changes changes) {
 	for i, page := range w.Pages {
 		pages[i] = oracle.Page{Page: page, Doubt: w.pages[i].doubt || before.doubtful()}
 	}
+	if before.pages != nil && len(w.filters()) == 0 && before.first().key != w.first().key {
+		j.sameRows(w, list)
+	}
 	found := list.Compare(query, pages, w.whole)
 	bad := map[spec.ID]bool{}
 	for _, m := range found.Mismatches {
-		id := w.charged(m.Requirement, before, changes)
+		id := w.charged(w.refined(m, list), before, changes)
 		if field := m.Pointer[strings.LastIndex(m.Pointer, "/")+1:]; id == "" || m.Requirement == spec.ListSameValues && slices.Contains(match.ChangesByItself, field) ||
 			m.Requirement == spec.PageLimitHonoured {
 			continue
@@ -238,6 +241,29 @@ func (w walk) doubtful() bool {
 	return slices.ContainsFunc(w.pages, func(x *exchange) bool { return x.doubt })
 }
 
+// refined returns the requirement that a mismatch breaks, if one filter of the query explains it. A
+// filter that only later pages forget breaks that on walks.
+func (w walk) refined(m oracle.Mismatch, list oracle.List) spec.ID {
+	var used []oracle.Filter
+	for _, f := range oracle.Filters(w.List.Operation.ID) {
+		value := w.filters()[f.Key]
+		far := value != "" && f.IsWindow() && (strings.HasPrefix(value, "1970") || strings.HasPrefix(value, "2100"))
+		if value != "" && !far {
+			used = append(used, f)
+		}
+	}
+	switch {
+	case m.Missing != "" && len(used) == 1:
+		row := list.Rows[slices.IndexFunc(list.Rows, func(row paging.Row) bool { return row.Key == m.Missing })]
+		if id, in := used[0].By(w.filters()[used[0].Key]).Says(row); in {
+			return id
+		}
+	case strings.HasSuffix(string(m.Requirement), "-EXTRA") && m.Page > 0 && len(used) == 1:
+		return spec.FilterWalk
+	}
+	return m.Requirement
+}
+
 // charged returns the requirement that a mismatch breaks: rows may come and go during the walk, and
 // another key may have made the walk before.
 func (w walk) charged(id spec.ID, before walk, c changes) spec.ID {
@@ -245,7 +271,7 @@ func (w walk) charged(id spec.ID, before walk, c changes) spec.ID {
 	switch {
 	case id != spec.PageWalkComplete && id != spec.PageWalkOnce && id != spec.ListSameValues:
 	case before.pages != nil && before.first().key != w.first().key && len(w.filters()) == 0 && id != spec.PageWalkOnce:
-		return spec.ScopeSameRows
+		return "" // sameRows judges it
 	case id == spec.ListSameValues || created == deleted || len(w.pages) == 1:
 	case created:
 		return spec.PageInsert
@@ -280,4 +306,24 @@ func (w walk) held() (ids []spec.ID) {
 		ids = append(ids, spec.PageWalkOnce)
 	}
 	return ids
+}
+
+// sameRows compares a walk with what a full key of the workspace sees before and after it.
+func (j *Judge) sameRows(w walk, list oracle.List) {
+	op := w.List.Operation
+	shown := map[string]sighting{}
+	for _, x := range w.pages {
+		for i, row := range x.rows {
+			shown[row.Key] = sighting{x, i}
+		}
+	}
+	for _, row := range list.Rows {
+		s, ok := shown[row.Key]
+		switch {
+		case !ok && w.whole:
+			j.charge(spec.ScopeSameRows, op.ID, w.pages[len(w.pages)-1], "", "the row "+row.Key+", as with the full key", fmt.Sprintf("%d rows without it", len(shown)))
+		case ok && !s.doubt && row.ByID:
+			j.verdict(spec.ScopeSameRows, op.ID, s.against(row.Value, match.ChangesByItself))
+		}
+	}
 }
