@@ -19,9 +19,11 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/internal/har"
 	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/printable"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/suites/traffic"
@@ -30,6 +32,7 @@ import (
 const (
 	judgeCommand = "judge"
 	judgeOutput  = "judge-results"
+	clientsFile  = "clients.json"
 )
 
 type judgeFlags struct {
@@ -56,8 +59,8 @@ changed the server meanwhile: what their changes explain is no failure. Scopes a
 isolation need the keys of a target profile, and a recording that has the
 Authorization headers. Browsers leave them out.
 
-A second list names what clients sent that the specification does not allow. It does
-not affect the exit code: 0 if something was confirmed and nothing failed, 1 if a
+A second list, in clients.json, names what clients sent that the specification does not
+allow. It does not affect the exit code: 0 if something was confirmed and nothing failed, 1 if a
 requirement is broken, 3 if the recording confirms nothing.`,
 		Example: `  outreach-conformance judge traffic.har
   outreach-conformance judge traffic.har.gz --target-profile server.yaml
@@ -97,7 +100,7 @@ func (f judgeFlags) judge(ctx context.Context, args []string, stdout, stderr io.
 	if err != nil {
 		return exitError{exitCannotTell, err}
 	}
-	if err := outputdir.Prepare(f.output, resultsFile, junitFile, reportFile, summaryFile); err != nil {
+	if err := outputdir.Prepare(f.output, resultsFile, junitFile, reportFile, summaryFile, clientsFile); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	if err := f.formats.prepare(args...); err != nil {
@@ -122,7 +125,11 @@ func (f judgeFlags) judge(ctx context.Context, args []string, stdout, stderr io.
 	if results.Run.Started.IsZero() {
 		results.Run.Started = time.Now().UTC().Truncate(time.Millisecond)
 	}
-	failed := f.report(results, stdout, func(reports.Check) string { return "" }, nil)
+	clients, err := json.MarshalIndent(j.Clients(), "", "  ")
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(f.output, clientsFile), append(redact.Process.Content(clients), '\n'))
+	}
+	failed := f.report(results, stdout, func(reports.Check) string { return "" }, err)
 	if f.formats.onStdout() == consoleFormat {
 		_, _ = fmt.Fprintf(stdout, "\n%s", clientSummary(j.Clients()))
 		if n := j.Others(); n > 0 {

@@ -149,7 +149,7 @@ const shortestKey = 8
 // sends keys with other requests has sent this one without.
 func (j *Judge) keyOf(header http.Header) *key {
 	values, agent := header["Authorization"], header.Get("User-Agent")
-	if len(values) == 0 && j.sendsKeys[agent] {
+	if len(values) == 0 && (j.seesKeys || j.sendsKeys[agent]) {
 		return &key{lacks: spec.AuthHeaderMissing}
 	}
 	if len(values) != 1 || hidden.MatchString(values[0]) {

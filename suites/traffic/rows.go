@@ -298,10 +298,9 @@ func (j *Judge) judgeKeys() {
 		if before < 0 || after < 0 {
 			continue
 		}
-		mayChange := append([]string{"metadata", "subsequence_id"}, match.ChangesAtItsEnd...)
-		one, two := sighting{x, 0}.against(all[before].Row(), mayChange), sighting{x, 0}.against(all[after].Row(), mayChange)
-		if len(one.Findings) == 0 || len(two.Findings) > 0 {
-			j.verdict(spec.ScopeSameRows, x.op().ID, one)
+		one, two := match.ChangedLasting(x.Response, "", all[before].Row(), x.Row()), match.ChangedLasting(x.Response, "", all[after].Row(), x.Row())
+		if len(one) == 0 || len(two) > 0 {
+			j.verdict(spec.ScopeSameRows, x.op().ID, api.Comparison(one...))
 		}
 	}
 }

@@ -30,7 +30,7 @@ import (
 
 // maxMemory is how much memory the exchanges take that are judged together. Those after them
 // are judged as another recording.
-const maxMemory = 48 << 20
+const maxMemory = 32 << 20
 
 // What an exchange and a row of it take beside what they hold.
 const perExchange, perRow = 4 << 10, 64
@@ -43,6 +43,7 @@ type Judge struct {
 	clients   *strict.Clients
 	ledger    *judge.Ledger
 	keys      map[string]*key // by their tokens
+	seesKeys  bool
 	sendsKeys map[string]bool // by the program
 	uses      map[string]*use // by operation
 	cursors   map[string]bool // that pages returned, by operation
@@ -202,6 +203,9 @@ func (x *exchange) String() string {
 func (x *exchange) number() int { return x.Exchange.Request.Place }
 
 func (x *exchange) op() spec.Operation { return x.Call.Operation }
+
+// SeesKeys says that the exchanges have all headers that were sent: a request without a key had none.
+func (j *Judge) SeesKeys() { j.seesKeys = true }
 
 // Address returns the address of the target in the first exchange; "" without one.
 func (j *Judge) Address() string { return j.address }
