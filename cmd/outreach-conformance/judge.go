@@ -153,5 +153,5 @@ func readRecording(path string, add func(har.Entry) error) error {
 			return err
 		}
 	}
-	return har.Read(from, add, func(string, json.RawMessage) error { return nil })
+	return har.Read(inputfile.Text(from), add, func(string, json.RawMessage) error { return nil })
 }

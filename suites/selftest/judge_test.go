@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"net/http/httptest"
 	"path"
 	"runtime"
@@ -35,7 +34,7 @@ import (
 
 var (
 	judgeDefects = flag.Int("judge", 0, "judge the recorded traffic of runs against so many defects")
-	judgeQuirks  = flag.Bool("judge-quirks", false, "judge the recorded traffic of runs against each quirk")
+	judgeQuirks  = flag.Int("judge-quirks", 0, "judge the recorded traffic of runs against all quirks, so many of which a target has at the same time")
 	judgeOnly    = flag.String("judge-only", "", "pattern of the requirements or ids of the faults")
 	judgeSeed    = flag.Uint64("judge-seed", 1, "draws the defects")
 )
@@ -204,7 +203,7 @@ func sampleOfDefects(n int) (sample []faults.Defect) {
 
 // TestJudgeQuirks judges the traffic of a whole run against each quirk: nothing fails.
 func TestJudgeQuirks(t *testing.T) {
-	if !*judgeQuirks {
+	if *judgeQuirks == 0 {
 		t.Skip("no -judge-quirks")
 	}
 	rules, err := judge.NewRules()
@@ -218,23 +217,20 @@ func TestJudgeQuirks(t *testing.T) {
 		ok, _ := path.Match(cmp.Or(*judgeOnly, "*"), strings.ReplaceAll(q.ID, "/", " "))
 		return !ok
 	})
-	n := 0
-	var mu sync.Mutex
-	inParallel(quirks, func(q faults.Quirk) {
+	inParallel(faults.Groups(1, quirks, *judgeQuirks), func(group []faults.Quirk) {
+		q := faults.Combine(group...)
 		_, found, err := recorded(t.Context(), short, rules, plan, q.OnWire, q.Apply)
 		if err != nil {
 			t.Error(q.ID, err)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		n++
+		t.Log("judged", len(group), q.ID)
 		for p, c := range found {
 			if c.Outcome == reports.Fail {
-				t.Errorf("%s (%s): %s %s", q.ID, q.Doc, pairName(p), firstViolation(c))
+				t.Errorf("%s: %s %s", q.ID, pairName(p), firstViolation(c))
 			}
 		}
 	})
-	t.Logf("%d quirks", n)
+	t.Logf("%d quirks", len(quirks))
 }
 
 func inParallel[T any](all []T, do func(T)) {
@@ -253,5 +249,3 @@ func inParallel[T any](all []T, do func(T)) {
 	close(work)
 	wait.Wait()
 }
-
-var _ = http.StatusOK

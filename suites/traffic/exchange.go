@@ -27,6 +27,7 @@ type exchange struct {
 	key          *key   // nil if the recording does not show which
 
 	violations []contract.Violation // of the client, apart from the key
+	unsent     bool                 // the recording does not hold the body of the request
 	filters    map[string]string    // parameters of the query beside limit and cursor, by their keys
 	unnamed    bool                 // it has other parameters
 	limit      string
@@ -68,11 +69,17 @@ func (j *Judge) exchangeOf(e har.Entry) (x *exchange, ok bool, err error) {
 		request.Body = []byte(e.Request.PostData.Text)
 	}
 	request.Query, _ = url.ParseQuery(address.RawQuery) // the document judges what cannot be read
+	for name, values := range request.Query {
+		if sensitive.MatchString(name) && len(values[0]) >= shortestKey {
+			redact.Process.Learn(values[0], "")
+		}
+	}
 	header := har.Header(e.Request.Headers)
 	x = &exchange{host: address.Scheme + "://" + address.Host + before, key: j.keyOf(header), unread: !held || len(body) < e.Response.Content.Size}
 	if x.key != nil && x.key.lacks == "" {
 		request.Key = x.key.ForClient()
 	}
+	x.unsent = op.Body != "" && len(request.Body) == 0 && e.Request.BodySize != 0
 	x.Exchange = client.Exchange{Request: request, Status: e.Response.Status, Header: har.Header(e.Response.Headers), Body: body, Sent: e.Started, Took: time.Duration(e.Time)}
 	x.ended = x.Sent.Add(max(0, x.Took))
 	x.Call = api.Call{Operation: op, ID: id, Query: request.Query}
@@ -108,10 +115,12 @@ func (j *Judge) readQuery(x *exchange) {
 	}
 }
 
-// judgeClient finds what of the request the specification does not allow. Of the key it says
-// nothing if the recording does not have it. The page that gave a cursor may not be in the
-// recording.
+// judgeClient finds what of the request the specification does not allow. It says nothing of what
+// the recording may lack: the key, the body, the page that gave a cursor.
 func (j *Judge) judgeClient(x *exchange, address *url.URL, header http.Header) {
+	if x.unsent {
+		return
+	}
 	if renamed := j.profile.Parameters[x.op().ID]; len(renamed) > 0 {
 		query := url.Values{}
 		for name, values := range x.Call.Query {
@@ -129,13 +138,14 @@ func (j *Judge) judgeClient(x *exchange, address *url.URL, header http.Header) {
 	}
 	j.clients.Returned(x.op().ID, x.Call.Query.Get(contract.Cursor))
 	for _, v := range j.clients.Judge(&http.Request{Method: x.op().Method, URL: address, Header: header}, x.Exchange.Request.Body) {
-		if v.Rule != contract.Authorization {
+		if v.Rule != contract.Authorization && v.Place != "query/"+contract.Cursor { // pages choose the cursor
 			x.violations = append(x.violations, v)
 		}
 	}
 }
 
 var (
+	sensitive   = regexp.MustCompile(`(?i)key|token|secret|passw|auth`) // parameters that may hold a key
 	bearer      = regexp.MustCompile(`(?i)^Bearer +([^ ,]+) *$`)
 	otherScheme = regexp.MustCompile(`^(?i:Basic|Digest|Token|ApiKey) +[^ ,]+$`)
 	hidden      = regexp.MustCompile(`(?i)redacted|\*\*|…|^Bearer x+$`) // what programs put in place of keys

@@ -31,7 +31,7 @@ func (j *Judge) expected(x *exchange) (client.Allowed, spec.ID) {
 		return client.Only(http.StatusUnauthorized), breaks
 	case len(x.violations) > 0:
 		return x.expectedIfInvalid()
-	case k == nil:
+	case k == nil || x.unsent:
 		return client.AnyRefusal(http.StatusOK), ""
 	case !k.known && (x.Status == http.StatusUnauthorized || x.Status == http.StatusPaymentRequired || x.Status == http.StatusNotFound && x.op().HasPathID()):
 		return client.Only(x.Status), ""

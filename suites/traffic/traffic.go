@@ -177,9 +177,9 @@ func (j *Judge) charge(id spec.ID, operation string, x *exchange, pointer, expec
 	if !spec.Has(p) {
 		return
 	}
-	j.ledger.ViolatedAs(p, reports.Violation{Location: x.String(), Pointer: pointer, Expected: expected, Actual: actual}, func(v reports.Violation) reports.Violation {
+	j.ledger.ViolatedAs(p, reports.Violation{Spec: x.String(), Pointer: pointer, Expected: expected, Actual: actual}, func(v reports.Violation) reports.Violation {
 		v.Pointer, v.Expected, v.Actual = redact.Process.Text(v.Pointer), redact.Process.Text(v.Expected), redact.Process.Text(v.Actual)
-		v.Curl, v.Body = x.Exchange.Curl(), x.Exchange.Excerpt(reports.MaxBody)
+		v.Curl, v.Body = x.Exchange.Curl()+" # "+x.String(), x.Exchange.Excerpt(reports.MaxBody)
 		return v
 	})
 }
@@ -196,7 +196,7 @@ func (j *Judge) verdict(id spec.ID, operation string, found api.Verdict) {
 
 // String names the exchange in the recording.
 func (x *exchange) String() string {
-	return fmt.Sprintf("entry %d (%s)", x.number(), x.Sent.UTC().Format(time.RFC3339Nano))
+	return fmt.Sprintf("entries[%d], sent at %s", x.number(), x.Sent.UTC().Format(time.RFC3339Nano))
 }
 
 // number counts the entries of the recording from 0.

@@ -322,6 +322,8 @@ func (j *Judge) sameRows(w walk, list oracle.List) {
 		switch {
 		case !ok && w.whole:
 			j.charge(spec.ScopeSameRows, op.ID, w.pages[len(w.pages)-1], "", "the row "+row.Key+", as with the full key", fmt.Sprintf("%d rows without it", len(shown)))
+		case ok && row.Same(s.rows[s.item]):
+			j.counts(spec.ScopeSameRows, op.ID, 1)
 		case ok && !s.doubt && row.ByID:
 			j.verdict(spec.ScopeSameRows, op.ID, s.against(row.Value, match.ChangesByItself))
 		}
