@@ -152,8 +152,10 @@ var (
 	placeholder = regexp.MustCompile(`^\$OUTREACH_KEY_(\w+)$`)          // what this program does
 )
 
-// shortestKey is the least length of a token that tells keys apart.
-const shortestKey = 8
+const (
+	shortestKey = 8    // bytes of a token that tells keys apart
+	mostKeys    = 1000 // that are told apart
+)
 
 // keyOf returns the key of a request; nil if the recording does not show it. A program that
 // sends keys with other requests has sent this one without.
@@ -171,7 +173,7 @@ func (j *Judge) keyOf(header http.Header) *key {
 		return &key{lacks: spec.AuthTokenEmpty}
 	case otherScheme.MatchString(values[0]):
 		return &key{lacks: spec.AuthSchemeOther}
-	case match == nil || len(match[1]) < shortestKey:
+	case match == nil || len(match[1]) < shortestKey || len(j.keys) == mostKeys && j.keys[match[1]] == nil:
 		return nil
 	}
 	token := match[1]

@@ -2,7 +2,6 @@ package traffic
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 type owners map[string][]string
 
 // mostOwned bounds the rows whose workspaces are known.
-const mostOwned = 200_000
+const mostOwned = 100_000
 
 func (o owners) add(id, role string) {
 	if id = paging.FoldID(id); len(o) < mostOwned && !slices.Contains(o[id], role) {
@@ -96,8 +95,6 @@ func (j *Judge) foreign(x *exchange) spec.ID {
 	role, body := x.key.Workspace, x.Call.Members()
 	text := func(name string) string { s, _ := body[name].(string); return s }
 	switch x.op().ID {
-	case spec.MoveAccounts:
-		return j.foreignMove(role, text("source_workspace_id"), text("destination_workspace_id"))
 	case spec.MoveLead:
 		switch {
 		case j.only(text("id"), role):
@@ -119,32 +116,4 @@ func (j *Judge) foreign(x *exchange) spec.ID {
 // only reports whether unrelated workspaces alone have the row.
 func (j *Judge) only(id, role string) bool {
 	return id != "" && j.unrelated(id, role) != "" && !slices.Contains(j.owners[paging.FoldID(id)], role)
-}
-
-// foreignMove is foreign for a move of accounts.
-func (j *Judge) foreignMove(role, source, destination string) spec.ID {
-	own := j.profile.Workspaces[role].ID
-	roleOf := func(id string) string {
-		for _, r := range slices.Sorted(maps.Keys(j.profile.Workspaces)) {
-			if strings.EqualFold(j.profile.Workspaces[r].ID, id) {
-				return r
-			}
-		}
-		return ""
-	}
-	from, to := roleOf(source), roleOf(destination)
-	isAdmin := slices.ContainsFunc(slices.Collect(maps.Values(j.profile.Workspaces)), func(w profile.Workspace) bool {
-		return w.Admin != "" && (w.Admin == role || strings.EqualFold(w.Admin, own))
-	})
-	switch {
-	case own == "" || from == "" || to == "":
-		return ""
-	case !isAdmin:
-		return spec.AdminKey
-	case j.group(from) != j.group(to):
-		return spec.AdminSame
-	case j.group(from) != j.group(role):
-		return spec.IsolationAccounts
-	}
-	return ""
 }

@@ -128,7 +128,6 @@ func (j *Judge) judgeRows(walks []walk, c changes) {
 			}
 		}
 	}
-	j.judgeKeys()
 	for id, deletions := range c.deleted {
 		j.judgeDeletion(deletions, seen[id], read[id], walks)
 	}
@@ -201,7 +200,7 @@ func (j *Judge) judgeDeletion(deletions []*exchange, seen []sighting, gets []*ex
 	may := []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests}
 	restored := func(s sighting) bool {
 		return len(again) > 0 && !again[0].ended.After(s.Sent) && slices.ContainsFunc(walks, func(w walk) bool {
-			return w.whole && len(w.filters()) == 0 && w.List.Operation.Resource == op.Resource && later(w.first()) && w.ended().Before(s.Sent) && !w.shows(deleted.Call.ID)
+			return w.whole && len(w.filters()) == 0 && w.List.Operation.Resource == op.Resource && w.began().After(deleted.ended) && w.ended().Before(s.Sent) && !w.shows(deleted.Call.ID)
 		})
 	}
 	var before *sighting
@@ -271,36 +270,6 @@ func (j *Judge) judgeDeliveries(whole []walk) {
 				j.verdict(id, spec.ListWebhookEvents, found)
 			}
 			break
-		}
-	}
-}
-
-// judgeKeys compares what the keys of a workspace see of one resource: a get, or the response to a
-// move, with what the full key sees before and after it.
-func (j *Judge) judgeKeys() {
-	full := map[string][]*exchange{} // by the operation and the row
-	of := func(x *exchange) string { return x.op().ID + x.host + x.key.Workspace + paging.FoldID(x.ID()) }
-	single := func(x *exchange) bool {
-		return x.OK() && x.key != nil && x.key.known && !x.doubt && (x.op().ID == spec.GetPlacementTest || x.op().ID == spec.MoveLead)
-	}
-	for _, x := range j.segment {
-		if single(x) && slices.Contains(x.key.Scopes, "all:all") {
-			full[of(x)] = append(full[of(x)], x)
-		}
-	}
-	for _, x := range j.segment {
-		if !single(x) || slices.Contains(x.key.Scopes, "all:all") {
-			continue
-		}
-		all := full[of(x)]
-		before := slices.IndexFunc(all, func(other *exchange) bool { return !other.ended.After(x.Sent) })
-		after := slices.IndexFunc(all, func(other *exchange) bool { return !other.Sent.Before(x.ended) })
-		if before < 0 || after < 0 {
-			continue
-		}
-		one, two := match.ChangedLasting(x.Response, "", all[before].Row(), x.Row()), match.ChangedLasting(x.Response, "", all[after].Row(), x.Row())
-		if len(one) == 0 || len(two) > 0 {
-			j.verdict(spec.ScopeSameRows, x.op().ID, api.Comparison(one...))
 		}
 	}
 }

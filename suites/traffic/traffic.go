@@ -45,7 +45,7 @@ type Judge struct {
 	keys      map[string]*key // by their tokens
 	seesKeys  bool
 	sendsKeys map[string]bool // by the program
-	uses      map[string]*use // by operation
+	uses      map[string]*use // by operation; nil for one that no exchange has
 	cursors   map[string]bool // that pages returned, by operation
 	owners
 
@@ -53,8 +53,7 @@ type Judge struct {
 	interned
 	later   []func() // what waits for the end of the recording
 	total   reports.Traffic
-	other   int             // exchanges that are not of the API, or without a whole response
-	seen    map[string]bool // operations
+	other   int // exchanges that are not of the API, or without a whole response
 	address string
 	first   time.Time
 	last    time.Time
@@ -71,12 +70,9 @@ func New(p *profile.Profile) (*Judge, error) {
 		return nil, err
 	}
 	j := &Judge{profile: p, known: p != nil, clients: clients, ledger: judge.NewLedger(spec.Pairs()), keys: map[string]*key{}, sendsKeys: map[string]bool{},
-		uses: map[string]*use{}, cursors: map[string]bool{}, seen: map[string]bool{}, total: reports.Traffic{Statuses: map[string]int{}}}
+		uses: map[string]*use{}, cursors: map[string]bool{}, total: reports.Traffic{Statuses: map[string]int{}}}
 	if p == nil {
 		j.profile = &profile.Profile{}
-	}
-	for _, id := range spec.OperationIDs() {
-		j.uses[id] = &use{}
 	}
 	j.rules, j.owners = rules.Omitting(j.profile.Omits...), ownersOf(j.profile)
 	j.forget()
@@ -100,7 +96,9 @@ func (j *Judge) Add(e har.Entry) error {
 	}
 	j.total.Statuses[strconv.Itoa(x.Status)]++
 	j.total.BytesReceived += int64(len(x.Body))
-	j.seen[x.op().ID] = true
+	if j.uses[x.op().ID] == nil {
+		j.uses[x.op().ID] = &use{}
+	}
 	j.alone(x)
 	j.segment = append(j.segment, x)
 	if j.memory += perExchange + len(x.Exchange.Body) + perRow*len(x.rows); j.memory > maxMemory {
@@ -149,7 +147,7 @@ func (j *Judge) lacks(p spec.Pair) string {
 	r, _ := spec.FindRequirement(p.Requirement)
 	byKey := slices.Contains([]spec.Group{spec.GroupKeys, spec.GroupIsolation, spec.GroupBilling}, r.Group)
 	switch {
-	case !j.seen[p.Operation]:
+	case j.uses[p.Operation] == nil:
 		return "a request of " + p.Operation + " in the recording"
 	case byKey && len(j.keys) == 0:
 		return "the keys of the requests: the recording leaves the Authorization header out"
