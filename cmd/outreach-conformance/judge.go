@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -73,7 +72,7 @@ requirement is broken, 3 if the recording confirms nothing.`,
 	flags := cmd.Flags()
 	group(flags, "Traffic", func() {
 		flags.StringVar(&f.targetProfile, "target-profile", "", "description of the target: embedded, mock, a YAML file, or - for the standard input (default: keys and unnamed parameters are unknown)")
-		flags.StringVar(&f.listen, "listen", "", "address of a proxy that judges what passes it, e.g. 127.0.0.1:8080")
+		flags.StringVar(&f.listen, "listen", "", "address to listen on: a proxy that judges what passes it, e.g. 127.0.0.1:8080")
 		flags.StringVarP(&f.target, "target", "t", "", "the server under test: an address without /api/v2, for --listen")
 	})
 	group(flags, "Output", func() {
@@ -86,7 +85,7 @@ requirement is broken, 3 if the recording confirms nothing.`,
 }
 
 func (f judgeFlags) judge(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	if (f.listen == "") != (len(args) == 1) || (f.listen == "") != (f.target == "") {
+	if (f.listen == "") != (len(args) == 1) || f.listen != "" && f.target == "" {
 		return exitError{exitUsage, errors.New("judge: want a recording, or --listen and --target")}
 	}
 	var p *profile.Profile
@@ -117,7 +116,7 @@ func (f judgeFlags) judge(ctx context.Context, args []string, stdout, stderr io.
 	}
 	results := j.Results()
 	results.Tool = reports.Tool{Name: reports.ToolName, Version: version(), Go: runtime.Version(), Commit: commit(debug.ReadBuildInfo())}
-	results.Target = reports.Target{Name: "traffic of " + filepath.Base(from), BaseURL: cmp.Or(f.target, j.Address()), Kind: target.KindURL}
+	results.Target = reports.Target{Name: "traffic of " + filepath.Base(from), BaseURL: j.Address(), Kind: target.KindURL}
 	if p != nil {
 		results.Target.Name, results.Target.Version, results.Target.Vendor = p.Name, p.Version, p.Vendor
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -212,7 +213,7 @@ func (j *Judge) judgeWalk(w walk, whole []walk, changes changes) {
 	for _, m := range found.Mismatches {
 		id := w.charged(w.refined(m, list), before, changes)
 		if field := m.Pointer[strings.LastIndex(m.Pointer, "/")+1:]; id == "" || m.Requirement == spec.ListSameValues && slices.Contains(match.ChangesByItself, field) ||
-			m.Requirement == spec.PageLimitHonoured {
+			m.Requirement == spec.PageLimitHonoured || w.selects(m) {
 			continue
 		}
 		bad[id], bad[m.Requirement] = true, true
@@ -239,6 +240,24 @@ func (j *Judge) judgeWalk(w walk, whole []walk, changes changes) {
 
 func (w walk) doubtful() bool {
 	return slices.ContainsFunc(w.pages, func(x *exchange) bool { return x.doubt })
+}
+
+// selects reports whether the query selects the row of the mismatch after all: in another letter case
+// of an id, or another notation of a number.
+func (w walk) selects(m oracle.Mismatch) bool {
+	at, err := strconv.Atoi(m.Pointer[strings.LastIndex(m.Pointer, "/")+1:])
+	return err == nil && slices.ContainsFunc(oracle.Filters(w.List.Operation.ID), func(f oracle.Filter) bool {
+		value := plain(oracle.Scalar(w.pages[m.Page].rows[at].Value[f.Fields[0]]))
+		return f.Extra() == m.Requirement && f.Kind != spec.Exclude && slices.ContainsFunc(strings.Split(w.filters()[f.Key], ","), func(given string) bool { return plain(given) == value })
+	})
+}
+
+// plain returns an id in lower case, and a number in one notation.
+func plain(value string) string {
+	if number, err := strconv.ParseFloat(value, 64); err == nil {
+		return fmt.Sprint(number)
+	}
+	return paging.FoldID(value)
 }
 
 // refined returns the requirement that a mismatch breaks, if one filter of the query explains it. A
