@@ -20,6 +20,8 @@ import (
 func (j *Judge) expected(x *exchange) (client.Allowed, spec.ID) {
 	k := x.key
 	switch {
+	case slices.Contains(ofTransport, x.Status):
+		return client.AnyRefusal(http.StatusOK), ""
 	case k != nil && (k.lacks != "" || k.State == profile.KeyRevoked):
 		breaks := spec.AuthKeyRevoked
 		if k.lacks != "" {
@@ -52,6 +54,10 @@ func (j *Judge) expected(x *exchange) (client.Allowed, spec.ID) {
 	}
 	return j.expectedIfAuthorized(x, scope)
 }
+
+// ofTransport are statuses that a server or a gateway may answer because of headers and sizes.
+var ofTransport = []int{http.StatusNotAcceptable, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+	http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge}
 
 // expectedIfAuthorized is expected for a valid request whose key has a scope that is enough.
 func (j *Judge) expectedIfAuthorized(x *exchange, scope spec.ID) (client.Allowed, spec.ID) {

@@ -109,10 +109,10 @@ func (j *Judge) walks() (all []walk) {
 			continue
 		}
 		n := &node{exchange: x}
-		of := fmt.Sprint(x.host, x.op().ID, x.key, x.filters, "\n")
+		of := fmt.Sprintf("%s %s %p %v\n", x.host, x.op().ID, x.key, x.filters)
 		if x.cursor != "" {
 			for _, before := range slices.Backward(byCursor[of+x.cursor]) {
-				if !before.ended.After(x.Sent) {
+				if !before.ended.After(x.Sent.Add(time.Millisecond)) { // many programs write whole milliseconds
 					n.before, before.followed = before, true
 					break
 				}
