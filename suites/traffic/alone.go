@@ -160,10 +160,11 @@ func (x *exchange) owner(field string, sent any, j *Judge) bool {
 	return field == "organization_id" && (x.key == nil || !x.key.known || fmt.Sprint(sent) == j.profile.Workspaces[x.key.Workspace].ID)
 }
 
-// keeps judges that a view of a created test shows the value that was sent.
+// keeps judges that a view of a created test shows the value that was sent. A null may stand for a
+// default.
 func (j *Judge) keeps(made *exchange, field string, view api.Response) {
 	sent := api.Normalize(made.Call.Members()[field])
-	if !slices.Contains(api.KeptFields(), field) || len(made.violations) > 0 || api.IsUpToTheServer(field, sent) {
+	if !slices.Contains(api.KeptFields(), field) || sent == nil || len(made.violations) > 0 || api.IsUpToTheServer(field, sent) {
 		return
 	}
 	j.verdict(spec.StateCreate(field), view.Call.Operation.ID, judged(match.HaveMember(field, match.Keep(field, sent)), view))

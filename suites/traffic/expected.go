@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -73,8 +74,7 @@ func (j *Judge) expectedIfAuthorized(x *exchange, scope spec.ID) (client.Allowed
 		return right, breaks
 	case x.op().HasPathID() && x.Status == http.StatusNotFound:
 		return client.Only(http.StatusNotFound), ""
-	case x.op().HasPathID() && j.isOwn(x, x.Call.ID) && (denied || x.op().ID != spec.AddCampaignVariables), // variables may exist
-		denied && x.op().ID == spec.CreatePlacementTest && x.Call.Members()["campaign_id"] == nil:
+	case x.op().HasPathID() && x.op().Body == "" && j.isOwn(x, x.Call.ID): // a body may be refused for what it says
 		return right, breaks
 	}
 	return client.AnyRefusal(http.StatusOK), ""
@@ -121,13 +121,17 @@ func (u *use) blame(x *exchange) spec.ID {
 	return ""
 }
 
-// certain reports whether nothing but the key decides whether a valid request is served.
+// certain reports whether nothing but the key decides whether a valid request is served. Ids may be
+// unknown or foreign, both ends of a window may be required, and texts may be strange.
 func (x *exchange) certain() bool {
-	named := slices.ContainsFunc(x.op().Query, func(p spec.Parameter) bool { return p.Names != "" && x.filters[p.Key] != "" })
-	start, end := x.filters[profile.ParamWindowStart], x.filters[profile.ParamWindowEnd]
 	const long = 1000 // bytes of a query that a server may refuse
-	return x.op().Answer != spec.One && x.cursor == "" && !x.unnamed && !named && (start == "" || end == "" || start < end || start == end && !strings.Contains(end, "T")) &&
-		len(x.Call.Query.Encode()) < long && !oracle.Contradicts(x.op().ID, x.filters)
+	start, end := x.filters[profile.ParamWindowStart], x.filters[profile.ParamWindowEnd]
+	open := slices.ContainsFunc(oracle.Filters(x.op().ID), func(f oracle.Filter) bool {
+		value, used := x.filters[f.Key]
+		return used && (f.ByID() || f.Kind == spec.Exclude || strings.TrimSpace(value) == "" || strings.ContainsFunc(value, unicode.IsControl))
+	})
+	window := (start == "") == (end == "") && (start <= end && !(start == end && strings.Contains(end, "T")))
+	return x.op().Answer != spec.One && x.cursor == "" && !x.unnamed && !open && window && len(x.Call.Query.Encode()) < long && !oracle.Contradicts(x.op().ID, x.filters)
 }
 
 func (x *exchange) breaks(rule string) bool {
