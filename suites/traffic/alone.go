@@ -57,7 +57,7 @@ func (j *Judge) alone(x *exchange) {
 			switch served := k.served[x.op().ID]; {
 			case k.redacted && x.Status == http.StatusUnauthorized && served: // another spelling of the key
 			case !k.known && !served, !j.uses[x.op().ID].known && spec.MeansUnserved(x.Status): // the key may lack a scope
-			case allowed == right && breaks == "":
+			case allowed == right && (breaks == "" || breaks == spec.ScopeAllAll && served):
 				j.enter(x, found, j.uses[x.op().ID].blame(x))
 			default:
 				j.enter(x, found, breaks)
@@ -195,6 +195,9 @@ func (j *Judge) judgePage(x *exchange) {
 		id, limit = spec.PageLimitOutOfRange, api.MaxLimit
 	default:
 		j.counts(spec.PageLimitAccepted, x.op().ID, 1)
+		if len(x.filters) > 0 && spec.Has(spec.FilterWalk.On(x.op().ID)) {
+			id = spec.FilterWalk
+		}
 	}
 	j.verdict(id, x.op().ID, judged(match.HaveAtMostItems(limit), x.Response))
 	cursor := match.CursorRequirement(x.op())

@@ -92,6 +92,9 @@ func (w walk) ended() time.Time { return w.pages[len(w.pages)-1].ended }
 // filters returns the parameters that select or change rows.
 func (w walk) filters() map[string]string { return w.first().filters }
 
+// query returns what tells the rows of the walk from those of others.
+func (w walk) query() string { return fmt.Sprint(w.view, w.filters()) }
+
 // node is a page in the tree of walks: several pages may follow one.
 type node struct {
 	*exchange
@@ -161,14 +164,18 @@ func (j *Judge) walkTo(n *node) (w walk) {
 func (j *Judge) together() {
 	walks := j.walks()
 	changes := j.changes()
-	whole := map[view][]walk{} // that show all rows
+	whole := map[view][]walk{}   // that show all rows
+	alike := map[string][]walk{} // whole walks of one query
 	for _, w := range walks {
+		if w.whole {
+			alike[w.query()] = append(alike[w.query()], w)
+		}
 		if w.whole && w.known && len(w.filters()) == 0 && (w.first().key == nil || !w.first().key.known || slices.Contains(w.first().key.Scopes, "all:all")) {
 			whole[w.view] = append(whole[w.view], w)
 		}
 	}
 	for _, w := range walks {
-		j.judgeWalk(w, whole[w.view], changes)
+		j.judgeWalk(w, whole[w.view], alike[w.query()], changes)
 	}
 	for v, all := range whole {
 		if v.list == spec.ListWebhookEvents {
@@ -193,7 +200,7 @@ func around(w walk, whole []walk) (before, after walk, ok bool) {
 }
 
 // judgeWalk compares a walk with the walks around it, and its pages with each other.
-func (j *Judge) judgeWalk(w walk, whole []walk, changes changes) {
+func (j *Judge) judgeWalk(w walk, whole, alike []walk, changes changes) {
 	op := w.List.Operation
 	list, before := oracle.List{Operation: op}, walk{}
 	if one, two, ok := around(w, whole); ok && w.known && w.first().cursor == "" {
@@ -211,7 +218,7 @@ func (j *Judge) judgeWalk(w walk, whole []walk, changes changes) {
 	found := list.Compare(query, pages, w.whole)
 	bad := map[spec.ID]bool{}
 	for _, m := range found.Mismatches {
-		id := w.charged(w.refined(m, list), before, changes)
+		id := w.charged(w.refined(m, list, alike), before, changes)
 		if field := m.Pointer[strings.LastIndex(m.Pointer, "/")+1:]; id == "" || m.Requirement == spec.ListSameValues && slices.Contains(match.ChangesByItself, field) ||
 			m.Requirement == spec.PageLimitHonoured || w.selects(m) {
 			continue
@@ -260,9 +267,9 @@ func plain(value string) string {
 	return paging.FoldID(value)
 }
 
-// refined returns the requirement that a mismatch breaks, if one filter of the query explains it. A
-// filter that only later pages forget breaks that on walks.
-func (w walk) refined(m oracle.Mismatch, list oracle.List) spec.ID {
+// refined returns the requirement that a mismatch breaks, if one filter of the query explains it. What
+// only some pages or page sizes show breaks that on walks.
+func (w walk) refined(m oracle.Mismatch, list oracle.List, alike []walk) spec.ID {
 	var used []oracle.Filter
 	for _, f := range oracle.Filters(w.List.Operation.ID) {
 		value := w.filters()[f.Key]
@@ -272,12 +279,14 @@ func (w walk) refined(m oracle.Mismatch, list oracle.List) spec.ID {
 		}
 	}
 	switch {
+	case m.Missing != "" && len(used) > 0 && slices.ContainsFunc(alike, func(other walk) bool { return other.shows(m.Missing) }):
+		return spec.FilterWalk
 	case m.Missing != "" && len(used) == 1:
 		row := list.Rows[slices.IndexFunc(list.Rows, func(row paging.Row) bool { return row.Key == m.Missing })]
 		if id, in := used[0].By(w.filters()[used[0].Key]).Says(row); in {
 			return id
 		}
-	case strings.HasSuffix(string(m.Requirement), "-EXTRA") && m.Page > 0 && len(used) == 1:
+	case strings.HasSuffix(string(m.Requirement), "-EXTRA") && m.Page > 0 && len(w.filters()) == 1:
 		return spec.FilterWalk
 	}
 	return m.Requirement
