@@ -57,8 +57,10 @@ func (j *Judge) alone(x *exchange) {
 			switch served := k.served[x.op().ID]; {
 			case k.redacted && x.Status == http.StatusUnauthorized && served: // another spelling of the key
 			case !k.known && !served, !j.uses[x.op().ID].known && spec.MeansUnserved(x.Status): // the key may lack a scope
-			case allowed == right && (breaks == "" || breaks == spec.ScopeAllAll && served):
+			case allowed == right && breaks == "":
 				j.enter(x, found, j.uses[x.op().ID].blame(x))
+			case allowed == right && breaks == spec.ScopeAllAll && served: // the key has the permission
+				j.enter(x, found, "")
 			default:
 				j.enter(x, found, breaks)
 			}

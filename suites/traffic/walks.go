@@ -234,6 +234,7 @@ func (j *Judge) judgeWalk(w walk, whole, alike []walk, changes changes) {
 	ends := spec.PageWalkEnds
 	if len(w.filters()) > 0 {
 		ends = spec.FilterWalk
+		j.sameQuery(w, alike, changes)
 	}
 	if op.Answer == spec.Page && w.End != paging.Broken {
 		j.verdict(ends, op.ID, judged(match.End(0), w.Walk))
@@ -334,6 +335,27 @@ func (w walk) held() (ids []spec.ID) {
 		ids = append(ids, spec.PageWalkOnce)
 	}
 	return ids
+}
+
+// sameQuery compares a walk with those of the same query around it: whatever the page size, they show
+// the same rows.
+func (j *Judge) sameQuery(w walk, alike []walk, changes changes) {
+	one, two, ok := around(w, alike)
+	if !ok || !w.whole || !w.known {
+		return
+	}
+	id, shown := spec.FilterWalk, w.Keys()
+	switch w.filters()[profile.ParamSortOrder] {
+	case "asc":
+		id = spec.SortAsc
+	case "desc":
+		id = spec.SortDesc
+	}
+	for _, row := range oracle.Between(w.List.Operation, one.Rows(), two.Rows()).Rows {
+		if row.ByID && shown[row.Key] == 0 && !changes.concern(row, w, j.profile.Visibility()) {
+			j.charge(id, w.List.Operation.ID, w.first(), "/items", "the row "+row.Key+", as in walks of the same query before and after", fmt.Sprintf("%d rows without it", len(shown)))
+		}
+	}
 }
 
 // sameRows compares a walk with what a full key of the workspace sees before and after it.
