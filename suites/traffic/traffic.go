@@ -24,6 +24,8 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
 )
@@ -135,8 +137,8 @@ func (j *Judge) Results() reports.Results {
 	results := reports.Results{Version: reports.ModelVersion, Checks: j.ledger.Checks(), Observations: j.ledger.Observations(), Troubles: j.ledger.Troubles(), Traffic: j.total}
 	results.Run = reports.Run{Started: j.first.UTC(), Seconds: j.last.Sub(j.first).Seconds(), Profile: string(spec.ProfileFull)}
 	judge.Conclude(&results)
-	results.Levels = reports.Levels(results.Checks)
-	return reports.Shrink(results, reports.FitsWritten)
+	results.Levels = summary.Levels(results.Checks)
+	return reports.Shrink(results, jsonfile.Fits)
 }
 
 // Others returns how many exchanges were not judged: not of the API, or without a whole response.
