@@ -84,9 +84,6 @@ func reasonOf(s load.Scenario) string {
 	}
 }
 
-// broken is a requirement that an operation broke under load in a scenario.
-type broken struct{ scenario, requirement, operation string }
-
 // violations compares the requirements that were broken under load, in the scenarios
 // that both runs have.
 func (p *Part) violations(before, after []load.Scenario) {
