@@ -8,8 +8,8 @@ import (
 
 	"outreach.example/conformance/internal/printable"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Series is a quantity that may drift during a phase.
@@ -121,11 +121,13 @@ func blockMeans(points []Point) (at, value []float64) {
 	}
 	for i := range times {
 		if len(times[i]) > 0 {
-			at, value = append(at, stat.Mean(times[i], nil)), append(value, stat.Mean(values[i], nil))
+			at, value = append(at, mean(times[i])), append(value, mean(values[i]))
 		}
 	}
 	return at, value
 }
+
+func mean(values []float64) float64 { return floats.Sum(values) / float64(len(values)) }
 
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
@@ -145,7 +147,7 @@ func theilSen(at, value []float64) (slope, low, high float64, bounded bool) {
 	}
 	slices.Sort(slopes)
 	slope = median(slopes)
-	z := distuv.UnitNormal.Quantile(1 - (1-driftConfidence)/2)
+	z := mathext.NormalQuantile(1 - (1-driftConfidence)/2)
 	blocks, n := float64(len(at)), float64(len(slopes))
 	variance := blocks * (blocks - 1) * (2*blocks + 5) / 18 // of Kendall's statistic; ties would only narrow it
 	reach := z * math.Sqrt(variance*inflation(at, value, slope))
@@ -164,14 +166,14 @@ func inflation(at, value []float64, slope float64) float64 {
 	for i := range at {
 		rest[i] = value[i] - slope*at[i]
 	}
-	mean, variance := stat.PopMeanVariance(rest, nil)
-	if _, whole := stat.PopMeanVariance(value, nil); variance <= 1e-18*whole {
+	floats.AddConst(-mean(rest), rest)
+	squares := floats.Dot(rest, rest)
+	whole := slices.Clone(value)
+	floats.AddConst(-mean(value), whole)
+	if squares <= 1e-18*floats.Dot(whole, whole) {
 		return 1 // the rest is rounding
 	}
-	var r float64
-	for i := range rest[1:] {
-		r += (rest[i] - mean) * (rest[i+1] - mean) / (variance * float64(len(rest)))
-	}
+	r := floats.Dot(rest[1:], rest[:len(rest)-1]) / squares
 	r = min(max(r+(2+4*r)/float64(len(rest)), 0), mostCorrelation)
 	return (1 + r) / (1 - r)
 }

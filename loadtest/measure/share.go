@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Share is the share of requests that ended in some way, with its interval.
@@ -57,10 +57,10 @@ func shareOf(b block, design float64) Share {
 func clopperPearson(hits, n float64) (low, high float64) {
 	high = 1
 	if hits > 0 {
-		low = distuv.Beta{Alpha: hits, Beta: n - hits + 1}.Quantile(alpha / 2)
+		low = mathext.InvRegIncBeta(hits, n-hits+1, alpha/2)
 	}
 	if hits < n {
-		high = distuv.Beta{Alpha: hits + 1, Beta: n - hits}.Quantile(1 - alpha/2)
+		high = mathext.InvRegIncBeta(hits+1, n-hits, 1-alpha/2)
 	}
 	return low, high
 }
