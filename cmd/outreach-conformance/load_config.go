@@ -23,42 +23,38 @@ import (
 	"outreach.example/conformance/loadtest/verdict"
 )
 
+// refusals are errors in the flags.
+type refusals []error
+
+// when adds an error if the flags are wrong.
+func (r *refusals) when(wrong bool, format string, args ...any) {
+	if wrong {
+		*r = append(*r, fmt.Errorf(format, args...))
+	}
+}
+
 // config returns the configuration without the target.
 func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (loadtest.Config, error) {
-	var wrong []error
 	config := loadtest.Config{
 		Scenarios: scenarios, ByName: len(f.scenarios) > 0 || f.file != "", Consent: f.consent, Seed: f.seed, Version: version(), Commit: commit(debug.ReadBuildInfo()),
-		Selection: f.selection(), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, Calibrate: calibrate, LagLimit: f.lagLimit,
+		Selection: f.selection(), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, Calibrate: calibrate,
 	}
+	config.LagLimit = f.lagLimit
+	var wrong refusals
 	if err := f.runFlags.selection().CheckOperations(); err != nil {
 		wrong = append(wrong, err)
 	}
-	if f.printPart && (f.formats.onStdout() != consoleFormat || f.formats.has(format{name: githubFormat})) {
-		wrong = append(wrong, errors.New("--print-part: prints nothing but the part (leave out --format, or give each format a file)"))
-	}
-	if f.seed > math.MaxInt64 {
-		wrong = append(wrong, fmt.Errorf("--seed %d: want at most %d", f.seed, math.MaxInt64))
-	}
-	if f.rowsGiven && !f.isEmbedded() {
-		wrong = append(wrong, fmt.Errorf("--rows %d, or %s: only for the embedded target", f.rows, envvar.OfFlag("rows")))
-	}
-	if f.given["lag-limit"] && f.lagLimit <= 0 {
-		wrong = append(wrong, fmt.Errorf("--lag-limit %s: want more than 0", f.lagLimit))
-	}
-	if f.workers < 1 || f.workers > generate.MaxWorkers {
-		wrong = append(wrong, fmt.Errorf("--concurrency %d: want 1 to %d (default %d)", f.workers, generate.MaxWorkers, generate.DefaultWorkers))
-	}
-	if !(f.share > 0 && f.share <= 1) {
-		wrong = append(wrong, fmt.Errorf("--inspect-share %v: want a share above 0, at most 1", f.share))
-	}
-	var err error
-	if config.Thresholds, err = f.mergedThresholds(scenarios, stderr); err != nil {
-		wrong = append(wrong, err)
-	}
-	settings := loadtest.Settings{Scenarios: scenarios, Named: len(f.scenarios), Shard: f.shard, StartAt: f.startAt, PrintPart: f.printPart,
-		Seed: f.seed, Embedded: f.isEmbedded(), Against: f.against != "", Pairs: f.pairs, PairsGiven: f.given["pairs"], Baseline: f.baseline != ""}
-	config.Shard, config.Start, err = settings.Check(time.Now())
-	return config, errors.Join(append(wrong, err)...)
+	wrong.when(f.printPart && (f.formats.onStdout() != consoleFormat || f.formats.has(format{name: githubFormat})),
+		"--print-part: prints nothing but the part (leave out --format, or give each format a file)")
+	wrong.when(f.seed > math.MaxInt64, "--seed %d: want at most %d", f.seed, math.MaxInt64)
+	wrong.when(f.rowsGiven && !f.isEmbedded(), "--rows %d, or %s: only for the embedded target", f.rows, envvar.OfFlag("rows"))
+	wrong.when(f.given["lag-limit"] && f.lagLimit <= 0, "--lag-limit %s: want more than 0", f.lagLimit)
+	wrong.when(f.workers < 1 || f.workers > generate.MaxWorkers, "--concurrency %d: want 1 to %d (default %d)", f.workers, generate.MaxWorkers, generate.DefaultWorkers)
+	wrong.when(!(f.share > 0 && f.share <= 1), "--inspect-share %v: want a share above 0, at most 1", f.share)
+	var err, wrongThreshold error
+	config.Thresholds, wrongThreshold = f.mergedThresholds(scenarios, stderr)
+	config.Shard, config.Start, err = f.sharing(scenarios, time.Now())
+	return config, errors.Join(append(wrong, wrongThreshold, err)...)
 }
 
 // known returns the scenarios of the file, or the built-in ones.

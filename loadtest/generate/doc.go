@@ -1,6 +1,6 @@
 // Package generate sends the requests of a phase on schedule, with Vegeta, and
 // records Vegeta's results. The mix of requests is the phase's vegeta.Targeter
-// (hits.Target), the schedule is its vegeta.Pacer (pacer), and vegeta.Attacker sends
+// (attack.Target), the schedule is its vegeta.Pacer (pacer), and vegeta.Attacker sends
 // each request through its http.Client. A transport under that client observes what
 // goes out and what comes back.
 //

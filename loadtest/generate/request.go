@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -23,7 +24,7 @@ type Request struct {
 
 // Mix returns the request at a place of the whole schedule. It must be
 // deterministic, so that shards together send what the whole would send. It must
-// be safe for concurrent use and quick: Vegeta calls it, through hits.Target,
+// be safe for concurrent use and quick: Vegeta calls it, through attack.Target,
 // when the request is due.
 type Mix func(place uint64) Request
 
@@ -33,7 +34,7 @@ func (q Request) fill(t *vegeta.Target, base string) error {
 	if !strings.HasPrefix(q.Path, "/") {
 		return fmt.Errorf("generate: request %q: the path %q does not begin with a slash", q.Label, q.Path)
 	}
-	t.Method, t.URL, t.Body = q.method(), base+q.Path, q.Body
+	t.Method, t.URL, t.Body = cmp.Or(q.Method, http.MethodGet), base+q.Path, q.Body
 	t.Header = make(http.Header, 5)
 	t.Header["User-Agent"] = []string{client.UserAgent}
 	t.Header["Accept-Encoding"] = []string{"identity"} // without it, a server may compress
@@ -44,11 +45,4 @@ func (q Request) fill(t *vegeta.Target, base string) error {
 		t.Header["Authorization"] = []string{"Bearer " + q.Key.Token}
 	}
 	return nil
-}
-
-func (q Request) method() string {
-	if q.Method == "" {
-		return http.MethodGet
-	}
-	return q.Method
 }

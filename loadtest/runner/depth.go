@@ -19,10 +19,7 @@ const mostPagesToPlaces = 12_000
 // depth compares the latency of pages by their place in the list. It first
 // walks to the places, then requests all of them in turn at a fixed rate.
 func (r *runner) depth() error {
-	limit := 1
-	if len(r.scenario.Limits) > 0 {
-		limit = max(1, r.scenario.Limits[0])
-	}
+	limit := max(1, r.scenario.PageSizes()[0])
 	var places []verdict.Page
 	for _, op := range r.mix.Operations() {
 		found, err := r.placesOf(op, limit)
@@ -31,13 +28,10 @@ func (r *runner) depth() error {
 		}
 		places = append(places, found...)
 	}
-	if err := r.warmUp(r.scenario.Rate, limit); err != nil {
+	if err := r.warmUp(limit); err != nil {
 		return err
 	}
-	whole, _ := r.scenario.Schedule()
-	c, err := r.count("depth", whole, func(uint64) generate.Mix {
-		return func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) }
-	})
+	c, err := r.count("depth", r.schedule(), func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) })
 	r.draft.Depths(places, c.Recording)
 	r.shallow(places)
 	return err
