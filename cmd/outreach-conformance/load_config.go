@@ -76,25 +76,21 @@ func (f loadFlags) chosen() ([]scenario.Scenario, error) {
 		return nil, fmt.Errorf("--scenario %w", err)
 	}
 	var settings []scenario.Setting
-	for _, s := range []struct {
-		flag  string
-		given bool
-		field string
-		set   func(*scenario.Scenario)
-	}{
-		{"rate", f.given["rate"], "rate", func(s *scenario.Scenario) { s.Rate = f.rate }},
-		{"burst", f.given["burst"], "burst", func(s *scenario.Scenario) { s.Burst = f.burst }},
-		{"max-rate", f.given["max-rate"], "max_rate", func(s *scenario.Scenario) { s.MaxRate = f.maxRate }},
-		{"duration", f.given["duration"], "duration", func(s *scenario.Scenario) { s.Last(f.duration) }},
-		{"warmup", f.given["warmup"], "warmup", func(s *scenario.Scenario) { s.Warmup = f.warmup }},
-		{"clients", f.given["clients"], "clients", func(s *scenario.Scenario) { s.Clients = f.clients }},
-		{"page-size", len(f.limits) > 0, "page_sizes", func(s *scenario.Scenario) { s.Limits = f.limits }},
-		{"mix", len(f.mix) > 0, "mix", func(s *scenario.Scenario) { s.Mix = f.mix }},
-		{"probe-budget", f.given["probe-budget"], "probe_budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
-		{"probe", f.probe != "", "probe", func(s *scenario.Scenario) { s.Probe = f.probe }},
+	for _, s := range []scenario.Setting{
+		{Name: "rate", Field: "rate", Value: f.rate},
+		{Name: "burst", Field: "burst", Value: f.burst},
+		{Name: "max-rate", Field: "max_rate", Value: f.maxRate},
+		{Name: "duration", Field: "duration", Value: f.duration},
+		{Name: "warmup", Field: "warmup", Value: f.warmup},
+		{Name: "clients", Field: "clients", Value: f.clients},
+		{Name: "page-size", Field: "page_sizes", Value: f.limits},
+		{Name: "mix", Field: "mix", Value: f.mix},
+		{Name: "probe-budget", Field: "probe_budget", Value: f.budget},
+		{Name: "probe", Field: "probe", Value: f.probe},
 	} {
-		if s.given {
-			settings = append(settings, scenario.Setting{Name: "--" + s.flag, Field: s.field, Set: s.set})
+		if f.given[s.Name] {
+			s.Name = "--" + s.Name
+			settings = append(settings, s)
 		}
 	}
 	return scenario.Override(picked, settings...)
