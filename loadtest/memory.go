@@ -34,15 +34,10 @@ func memory(truthURL string) func(context.Context) (load.MemoryPoint, error) {
 			return load.MemoryPoint{}, err
 		}
 		defer answer.Body.Close()
-		var truth struct {
-			Memory struct {
-				HeapBytes int64 `json:"heap_bytes"`
-				RSSBytes  int64 `json:"rss_bytes"`
-			} `json:"memory"`
-		}
+		var truth struct{ Memory load.MemoryPoint }
 		if err := json.NewDecoder(io.LimitReader(answer.Body, maxTruth)).Decode(&truth); err != nil {
 			return load.MemoryPoint{}, fmt.Errorf("truth port: %w", err)
 		}
-		return load.MemoryPoint{HeapBytes: truth.Memory.HeapBytes, RSSBytes: truth.Memory.RSSBytes}, nil
+		return truth.Memory, nil
 	}
 }

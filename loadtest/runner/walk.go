@@ -119,20 +119,15 @@ func (r *runner) walk() error {
 func (w *walkers) one(api *client.Client, op spec.Operation, limit int) bool {
 	one := walked{op: op, began: time.Now()}
 	one.Walk = paging.Run(w.r.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
-		request, asked := w.r.subjects.Page(op, cursor, limit)
-		ex := api.Do(ctx, request)
+		page, ex, err := w.r.page(ctx, api, op, cursor, limit)
 		one.last = ex
-		err := w.record(scenario.Label(op, limit), ex.Status, ex)
+		if dead := w.record(scenario.Label(op, limit), ex.Status, ex); dead != nil {
+			w.abort(dead)
+		}
 		if errors.Is(ex.Err, prepare.ErrBudget) {
-			err = prepare.ErrBudget
+			w.abort(prepare.ErrBudget)
 		}
-		if err != nil {
-			w.abort(err)
-		}
-		if ex.Err != nil {
-			return paging.Page{}, ex.Err
-		}
-		return prepare.PageOf(ex, w.r.check(asked, ex), limit)
+		return page, err
 	}, paging.Fixed(limit), mostPagesOfWalk)
 	one.ended = time.Now()
 	w.ends(one)
