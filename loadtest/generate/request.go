@@ -25,7 +25,7 @@ type Request struct {
 // Mix returns the request at a place of the whole schedule. It must be
 // deterministic, so that shards together send what the whole would send. It must
 // be safe for concurrent use and quick: Vegeta calls it, through attack.Target,
-// when the request is due.
+// when the request is due, and again when it is sent.
 type Mix func(place uint64) Request
 
 // fill writes the request into the target. The path must begin with a slash, so
