@@ -59,35 +59,35 @@ func (p *prober) prepare() error {
 	if err != nil {
 		return err
 	}
-	env, limited := p.r.env, p.limited.ForClient()
-	p.add(infer.Main, api, p.list, limited, p.limited.Workspace)
+	env := p.r.env
+	p.add(infer.Main, api, p.list, p.limited)
 	// Another list, and rather a short one.
 	lists := append([]spec.Operation{spec.MustOperation(spec.ListLeadLabels)}, spec.Operations()...)
 	if i := slices.IndexFunc(lists, func(op spec.Operation) bool {
 		return op.Answer == spec.Page && op.ID != p.list.ID && env.Profile.Implements(op.ID)
 	}); i >= 0 {
-		p.add(infer.OtherOperation, api, lists[i], limited, p.limited.Workspace)
+		p.add(infer.OtherOperation, api, lists[i], p.limited)
 	}
 	if i := slices.IndexFunc(env.Profile.Keys, func(k profile.Key) bool {
 		reads := slices.Contains(k.Scopes, "all:all") || slices.Contains(k.Scopes, "all:read")
 		return k.Workspace == p.limited.Workspace && k.Name != p.limited.Name && k.State == profile.KeyActive && reads
 	}); i >= 0 {
-		p.add(infer.OtherKey, api, p.list, env.Profile.Keys[i].ForClient(), p.limited.Workspace)
+		p.add(infer.OtherKey, api, p.list, env.Profile.Keys[i])
 	}
 	for _, role := range []string{dataset.Main, dataset.Second, dataset.Admin} {
 		if k, ok := env.Profile.FullKey(role); ok && role != p.limited.Workspace {
-			p.add(infer.OtherWorkspace, api, p.list, k.ForClient(), role)
+			p.add(infer.OtherWorkspace, api, p.list, k)
 			break
 		}
 	}
 	if env.Profile.Writes != profile.WritesNone && env.Profile.Implements(spec.DeletePlacementTest) {
 		op := spec.MustOperation(spec.DeletePlacementTest)
-		request := client.Request{Operation: op.ID, Method: op.Method, Key: limited, NoRetry: true, Path: op.URLPath(prepare.UnusedID(env.Seed))}
-		p.requests[infer.OtherMethod] = probe{api, request, judge.Request{Operation: op, Owner: p.owner(p.limited.Workspace)}, http.StatusNotFound}
+		request := client.Request{Operation: op.ID, Method: op.Method, Key: p.limited.ForClient(), NoRetry: true, Path: op.URLPath(prepare.UnusedID(env.Seed))}
+		p.requests[infer.OtherMethod] = probe{api, request, judge.Request{Operation: op, Owner: p.owner(p.limited)}, http.StatusNotFound}
 	}
 	if u, err := url.Parse(env.BaseURL); err == nil && (u.Hostname() == "127.0.0.1" || u.Hostname() == "localhost") {
 		if elsewhere, err := env.Bare(parallelProbes, otherLoopback); err == nil {
-			p.add(infer.OtherAddress, elsewhere, p.list, limited, p.limited.Workspace)
+			p.add(infer.OtherAddress, elsewhere, p.list, p.limited)
 		}
 	}
 	return nil
@@ -97,19 +97,20 @@ func (p *prober) prepare() error {
 // machine.
 const otherLoopback = "127.0.0.2"
 
-func (p *prober) owner(role string) string { return p.r.env.Profile.Workspaces[role].ID }
+// owner returns the workspace of the key.
+func (p *prober) owner(k profile.Key) string { return p.r.env.Profile.Workspaces[k.Workspace].ID }
 
-// valid returns what is known about a valid request with a key of the role.
-func (p *prober) valid(op spec.Operation, role string) judge.Request {
-	owner := p.owner(role)
+// valid returns what is known about a valid request with the key.
+func (p *prober) valid(op spec.Operation, k profile.Key) judge.Request {
+	owner := p.owner(k)
 	return judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: owner, Admin: p.r.env.Profile.AdminOf(owner)}
 }
 
 // add adds a subject that reads the smallest page of a list.
-func (p *prober) add(s infer.Subject, api *client.Client, op spec.Operation, key client.Key, role string) {
+func (p *prober) add(s infer.Subject, api *client.Client, op spec.Operation, k profile.Key) {
 	p.requests[s] = probe{api,
-		client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}}, Key: key, NoRetry: true},
-		p.valid(op, role), http.StatusOK}
+		client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}}, Key: k.ForClient(), NoRetry: true},
+		p.valid(op, k), http.StatusOK}
 }
 
 func (p *prober) close() {

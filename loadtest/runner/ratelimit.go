@@ -161,12 +161,12 @@ func (p *prober) refusedWrite() (why string, err error) {
 			return why, nil
 		}
 		// The cleanup after the run deletes what comes of it.
-		if _, err := env.Journal.Open(journal.Entry{Do: journal.Create, Key: p.limited.Name, Home: p.owner(p.limited.Workspace)}); err != nil {
+		if _, err := env.Journal.Open(journal.Entry{Do: journal.Create, Key: p.limited.Name, Home: p.owner(p.limited)}); err != nil {
 			return "", err
 		}
 		ex := p.requests[infer.Main].api.Do(p.r.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: p.limited.ForClient(), NoRetry: true,
 			Body: prepare.PlacementTestBody(env.Seed, uint64(attempt), name)})
-		p.check(p.valid(op, p.limited.Workspace), ex)
+		p.check(p.valid(op, p.limited), ex)
 		there, err := p.shows(name)
 		if err != nil {
 			return "", fmt.Errorf("checking a refused write: %w", err)
@@ -194,7 +194,7 @@ func (p *prober) shows(name string) (bool, error) {
 	if err = cmp.Or(err, ex.Err); err != nil {
 		return false, err
 	}
-	rows := p.r.check(p.valid(op, p.limited.Workspace), ex).Rows
+	rows := p.r.check(p.valid(op, p.limited), ex).Rows
 	return slices.ContainsFunc(rows, func(row map[string]any) bool { return row["name"] == name }), nil
 }
 
@@ -219,6 +219,6 @@ func (p *prober) resumes() (why string, err error) {
 		return "", fmt.Errorf("checking recovery: %w", err)
 	}
 	p.r.ledger.Assessed(pair, 1)
-	p.r.check(p.valid(p.list, p.limited.Workspace), ex)
+	p.r.check(p.valid(p.list, p.limited), ex)
 	return "", nil
 }
