@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +35,7 @@ func (r *refusals) when(wrong bool, format string, args ...any) {
 func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (loadtest.Config, error) {
 	config := loadtest.Config{
 		Scenarios: scenarios, ByName: len(f.scenarios) > 0 || f.file != "", Consent: f.consent, Seed: f.seed, Version: version(), Commit: commit(debug.ReadBuildInfo()),
-		Selection: f.selection(), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, Calibrate: calibrate,
+		Selection: strings.Join(f.selected, " "), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, Calibrate: calibrate,
 	}
 	config.LagLimit = f.lagLimit
 	var wrong refusals
@@ -132,45 +130,4 @@ func (f loadFlags) fitTo(config *loadtest.Config, t *target.Target) {
 	if config.Seed == 0 {
 		config.Seed = 1 + rand.Uint64N(1<<31)
 	}
-}
-
-// selection returns the flags that select what is sent.
-func (f loadFlags) selection() string {
-	var parts []string
-	add := func(given bool, flag string, value any) {
-		if given {
-			parts = append(parts, fmt.Sprintf("--%s %v", flag, value))
-		}
-	}
-	add(len(f.scenarios) > 0, "scenario", strings.Join(f.scenarios, ","))
-	add(f.file != "", "scenario-file", f.file)
-	add(f.rate != 0, "rate", f.rate)
-	add(f.burst != 0, "burst", f.burst)
-	add(f.maxRate != 0, "max-rate", f.maxRate)
-	add(f.duration != 0, "duration", f.duration)
-	add(f.warmup != 0, "warmup", f.warmup)
-	add(f.clients != 0, "clients", f.clients)
-	for _, limit := range f.limits {
-		add(true, "page-size", limit)
-	}
-	for _, operation := range slices.Sorted(maps.Keys(f.mix)) {
-		add(true, "mix", fmt.Sprintf("%s=%d", operation, f.mix[operation]))
-	}
-	for _, operation := range f.operations {
-		add(true, "operation", operation)
-	}
-	add(f.budget != 0, "probe-budget", f.budget)
-	add(f.probe != "", "probe", f.probe)
-	add(f.against != "", "against", f.against)
-	add(f.against != "", "pairs", f.pairs)
-	add(f.given["writes"], "writes", f.writes)
-	add(f.given["max-requests"], "max-requests", f.requests)
-	add(f.given["timeout"], "timeout", f.timeout)
-	add(f.lagLimit != 0, "lag-limit", f.lagLimit)
-	add(f.share != 1, "inspect-share", f.share)
-	add(f.given["concurrency"], "concurrency", f.workers)
-	for _, t := range f.thresholds {
-		add(true, "threshold", strconv.Quote(t))
-	}
-	return strings.Join(parts, " ")
 }
