@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
+	"compress/flate"
+	"compress/gzip"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/har"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/gzip"
+	"compress/gzip"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/har"
