@@ -20,7 +20,7 @@ import (
 
 // PartVersion is the version of the part format. It increases when readers of
 // the previous version could misread the new one.
-const PartVersion = "2"
+const PartVersion = "3"
 
 // maxParts limits the size of a source of parts, in bytes.
 const maxParts = 512 << 20
@@ -135,13 +135,14 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 	o := Outcome{Results: load.Results{Version: load.ModelVersion, Tool: first.Tool, Target: first.Target, Run: first.Run,
 		Calibration: first.Calibration, Traffic: verdict.Traffic(nil)}}
 	o.Results.Run.Shard = nil
-	shares := make([]verdict.Share, len(parts))
+	shards := make([]verdict.Outcome, len(parts))
 	terms := verdict.Terms{Thresholds: thresholds, Baselines: baselines, LagLimit: parts[0].LagLimit}
 	for i, p := range parts {
 		o.Results.Run.Seconds = max(o.Results.Run.Seconds, p.Results.Run.Seconds)
 		o.Results.Run.Interrupted = o.Results.Run.Interrupted || p.Results.Run.Interrupted
-		if c := p.Results.Calibration; c != nil {
-			shares[i].Ceiling = c.CeilingPerSecond
+		// The slowest generator limits them all, because each sends as much.
+		if c := p.Results.Calibration; c != nil && (i == 0 || c.CeilingPerSecond*float64(len(parts)) < terms.Calibration.Ceiling) {
+			terms.Calibration.Ceiling = c.CeilingPerSecond * float64(len(parts))
 		}
 	}
 	if err := whole(parts); err != nil {
@@ -150,9 +151,9 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 	}
 	for i, s := range parts[0].Scenarios {
 		for k, p := range parts {
-			shares[k].Outcome = p.Outcomes[i]
+			shards[k] = p.Outcomes[i]
 		}
-		o.add(verdict.Join(s, shares, terms))
+		o.add(verdict.Join(s, shards, terms))
 	}
 	o.conclude(true, thresholds)
 	return o

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"outreach.example/conformance/loadtest/schedule"
 	"slices"
 	"strings"
 	"sync"
@@ -205,7 +206,7 @@ func part(t testing.TB, index, of int) loadtest.Part { return latePart(t, index,
 func latePart(t testing.TB, index, of int, lag time.Duration) loadtest.Part {
 	t.Helper()
 	s := reading(10, time.Second)
-	recorder := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 10 / int64(of), Rate: 10, Duration: time.Second, Start: time.Unix(1e9, 0)})
+	recorder := measure.NewRecorder("steady", time.Unix(1e9, 0), schedule.Constant(10, time.Second))
 	for n := range 10 / of {
 		due := time.Duration(n*of+index) * 100 * time.Millisecond
 		recorder.Add(measure.Sample{Seq: uint64(n*of + index), Label: "list", Due: due, Sent: due + lag, Done: due + lag + time.Millisecond, Status: 200})
@@ -306,7 +307,7 @@ func TestDamagedPartsAreErrors(t *testing.T) {
 		"not JSON":                 {"hello\n", "parts:1: "},
 		"broken off":               {good + good[:len(good)/2], "parts:2: "},
 		"an unknown key":           {replace(`{"version"`, `{"extra":1,"version"`), `unknown field "extra"`},
-		"another version":          {replace(`"version":"2"`, `"version":"99"`), `its version is "99"`},
+		"another version":          {replace(`"version":"3"`, `"version":"99"`), `its version is "99"`},
 		"something behind":         {strings.TrimSpace(good) + " {}\n", "trailing data"},
 		"a whole run":              {string(line(t, whole)), "a whole run, not a shard"},
 		"another's outcome":        {string(line(t, other)), `found the outcome of "another", want that of "reading"`},
@@ -330,7 +331,7 @@ func FuzzReadParts(f *testing.F) {
 	}
 	f.Add(slices.Concat(line(f, part(f, 1, 2)), line(f, part(f, 0, 2))))
 	f.Add(line(f, part(f, 0, 1)))
-	f.Add([]byte(`{"version":"2"}`))
+	f.Add([]byte(`{"version":"3"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		parts, err := loadtest.ReadParts("fuzz", bytes.NewReader(data))
 		if err != nil {

@@ -199,7 +199,7 @@ func (c boundCase) simulate(t *testing.T) (rec measure.Recording, of record) {
 	}
 	server := around.Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	plan := schedule.Constant(c.persecond(), c.lasts)
-	recorder := measure.NewRecorder(measure.Plan{Name: "steady", Planned: plan.Planned(), Rate: c.persecond(), Duration: c.lasts})
+	recorder := measure.NewRecorder("steady", time.Time{}, schedule.Constant(c.persecond(), c.lasts))
 	timeout := c.timeout
 	if timeout == 0 {
 		timeout = 10 * time.Second

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"outreach.example/conformance/loadtest/schedule"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -145,10 +146,10 @@ func reportSoak(rate, base, dir string, look func()) error {
 	s.Duration = 8 * time.Hour
 	draft := verdict.NewDraft(*s, verdict.Terms{})
 	recorder := samplesOf(*s, look)
-	soaked := draft.Assess(recorder.Recording())
+	soaked := recorder.Recording()
 	look()
-	draft.Count(soaked.Recording)
-	draft.Keep(soaked)
+	draft.Count(soaked)
+	draft.Keep(soaked, nil)
 	draft.Drift(soaked, nil)
 	part := draft.Conclude(inspect.Result{})
 	config := loadtest.Config{Target: &target.Target{Kind: target.KindURL, BaseURL: base, Profile: profile.Embedded()}}
@@ -169,7 +170,7 @@ const looks = 16
 // samplesOf records what a server with a few stalls makes of the scenario.
 func samplesOf(s scenario.Scenario, look func()) *measure.Recorder {
 	n := int(s.Rate * s.Duration.Seconds())
-	r := measure.NewRecorder(measure.Plan{Name: s.Name, Planned: int64(n), Rate: s.Rate, Duration: s.Duration, Start: time.Now()})
+	r := measure.NewRecorder(s.Name, time.Now(), schedule.Constant(s.Rate, s.Duration))
 	random := rand.New(rand.NewPCG(1, 2))
 	labels := s.Labels()
 	for i := range n {

@@ -2,26 +2,32 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
 	"outreach.example/conformance/suites/certify"
+	"outreach.example/conformance/suites/runner"
 )
 
 type verifyFlags struct {
+	certifyFlags // of the repetition
+
 	publicKey string
-	nonce     string
-	verbose   bool
+	again     bool
+	readOnly  bool
 }
 
 func newReportVerify() *cobra.Command {
@@ -39,25 +45,43 @@ is refuted, 2 if there is no bundle to read, and 3 if it cannot tell: another ve
 interrupted run or a budget of requests can be the reason.
 
 Evidence shows that the results follow from the exchanges. It does not show that the
-exchanges took place: who can change results can also invent evidence.`,
+exchanges took place: who can change results can also invent evidence. With --again, it
+asks the vendor's server itself: it repeats the runs with a nonce of its own, and compares
+outcomes and behaviour. With --read-only, that is a spot check of at most 500 requests and
+60 s, which changes nothing on the server and does not judge the evidence.`,
 		Example: `  outreach-conformance report verify bundle.zip --public-key vendor.pem --nonce 5b1c9f0e
-  outreach-conformance report verify conformance-results`,
+  outreach-conformance report verify conformance-results
+  outreach-conformance report verify bundle.zip --again --target-profile server.yaml
+  outreach-conformance report verify bundle.zip --again --read-only --target-profile server.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.verify(cmd.Context(), args[0], cmd.OutOrStdout())
+			return f.verify(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
 	group(flags, "What you know", func() {
 		flags.StringVar(&f.publicKey, "public-key", "", "PEM file with the vendor's public key, from another source than the bundle")
-		flags.StringVar(&f.nonce, "nonce", "", "text that you chose and gave to the vendor")
+		flags.StringVar(&f.bundle.nonce, "nonce", "", "text that you chose and gave to the vendor")
 	})
-	group(flags, "Output", func() { registerVerbose(flags, &f.verbose, "everything that the lines count") })
+	group(flags, "Repetition on the vendor's server", func() {
+		flags.BoolVar(&f.again, "again", false, "repeat the runs, and compare them with the bundle")
+		flags.BoolVar(&f.readOnly, "read-only", false, "with --again, make a spot check that changes nothing")
+		f.registerTarget(flags)
+		f.registerPace(flags)
+	})
+	group(flags, "Output", func() {
+		registerOutput(flags, &f.output, "verification")
+		registerVerbose(flags, &f.verbose, "everything that the lines count")
+		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	})
 	return cmd
 }
 
-func (f verifyFlags) verify(ctx context.Context, path string, stdout io.Writer) error {
-	options := bundle.Options{Nonce: f.nonce, Now: time.Now()}
+func (f verifyFlags) verify(ctx context.Context, path string, stdout, stderr io.Writer) error {
+	options := bundle.Options{Nonce: f.bundle.nonce, Now: time.Now()}
+	if f.readOnly && !f.again {
+		return exitError{exitUsage, errors.New("--read-only: only with --again")}
+	}
 	if f.publicKey != "" {
 		key, err := readKey(f.publicKey, bundle.PublicKey)
 		if err != nil {
@@ -71,12 +95,15 @@ func (f verifyFlags) verify(ctx context.Context, path string, stdout io.Writer) 
 	}
 	var lines certify.Lines
 	if info.IsDir() {
-		if f.publicKey != "" || f.nonce != "" {
-			return exitError{exitUsage, fmt.Errorf("%s: a directory has no signature and no nonce (report bundle makes a bundle of it)", path)}
+		if f.publicKey != "" || f.bundle.nonce != "" || f.again {
+			return exitError{exitUsage, fmt.Errorf("%s: a directory has no signature and no nonce, and cannot be repeated (report bundle makes a bundle of it)", path)}
 		}
 		lines, err = verifyDirectory(ctx, path)
 	} else {
-		lines, err = verifyBundle(ctx, path, options)
+		lines, err = f.verifyBundle(ctx, path, options, stderr)
+	}
+	if exit := (exitError{}); errors.As(err, &exit) {
+		return err
 	}
 	if err != nil {
 		return exitError{exitUsage, err}
@@ -115,17 +142,84 @@ func verifyDirectory(ctx context.Context, dir string) (certify.Lines, error) {
 	return lines, nil
 }
 
-func verifyBundle(ctx context.Context, path string, o bundle.Options) (certify.Lines, error) {
+func (f verifyFlags) verifyBundle(ctx context.Context, path string, o bundle.Options, stderr io.Writer) (lines certify.Lines, err error) {
 	b, err := bundle.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = b.Close() }()
+	if f.readOnly {
+		for _, line := range b.Check(o) {
+			lines = append(lines, certify.Line{Line: line})
+		}
+		again, err := f.spotCheck(ctx, b, stderr)
+		return append(lines, again...), err
+	}
 	reference, err := referenceObservations(ctx)
 	if err != nil {
 		return nil, errors.Join(errors.New("the reference server, with which the bundle is compared"), err)
 	}
-	return certify.Verify(ctx, b, o, version(), reference), nil
+	lines = certify.Verify(ctx, b, o, version(), reference)
+	if f.again {
+		again, err := f.repeat(ctx, b, stderr)
+		return append(lines, again...), err
+	}
+	return lines, nil
+}
+
+// repeat repeats the runs of the bundle on the vendor's server.
+func (f verifyFlags) repeat(ctx context.Context, b *bundle.Bundle, stderr io.Writer) (lines certify.Lines, err error) {
+	claimed, err := certify.Claimed(b, 1)
+	if err != nil {
+		return nil, err
+	}
+	t, stop, err := f.start(ctx, stderr)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	f.evidence, f.bundle.level = true, b.Manifest.Level
+	dirs, err := f.threeRuns(ctx, t, rand.Text(), stderr)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		found, err := reports.Read(filepath.Join(dir, resultsFile))
+		if err != nil {
+			return lines, err
+		}
+		lines = append(lines, certify.CompareAgain(claimed, found, false)...)
+	}
+	return lines, nil
+}
+
+// Bounds of a spot check.
+const (
+	spotRequests = 500
+	spotTime     = 55 * time.Second // and some for the end
+)
+
+// spotCheck asks the vendor's server a few questions that change nothing.
+func (f verifyFlags) spotCheck(ctx context.Context, b *bundle.Bundle, stderr io.Writer) (certify.Lines, error) {
+	claimed, err := certify.Claimed(b, 1)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, spotTime)
+	defer cancel()
+	t, stop, err := f.start(ctx, stderr)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	t.Profile.Writes, t.Profile.Budget = profile.WritesNone, spotRequests
+	config := runner.Config{Target: t, Selection: runner.Selection{}.For(t.Profile), Challenge: &runner.Challenge{Nonce: rand.Text(), Run: 1},
+		Version: version(), Commit: commit(debug.ReadBuildInfo())}
+	found, err := f.judge(ctx, config, stderr)
+	if err != nil {
+		return nil, exitError{unjudgedCode(err), err}
+	}
+	return certify.CompareAgain(claimed, found, true), nil
 }
 
 // sayFirst prints the first lines of a list.

@@ -29,6 +29,7 @@ var limits = []limit{
 	{"Responses", "schemas", "maxDepth", "nested JSON values", "", "documented shapes are flat, and the reader is recursive"},
 	{"Responses", "schemas", "maxNumberLength", "characters of a JSON number", "", "arithmetic on longer numbers takes minutes; those beyond float64 are not read either"},
 	{"Responses", "schemas", "maxExtra", "undocumented fields that are observed, for each response", "", "a response may have thousands"},
+	{"Responses", "internal/judge", "maxCited", "exchanges that the results name for each check", "", "the recording has all"},
 	{"Responses", "internal/judge", "maxRows", "rows of a response that are checked", "", "a page has at most 100"},
 	{"Responses", "internal/client", "commonBodies", "bytes that the bodies in flight share", "`GOMEMLIMIT` for all memory", "16 bodies of 8 MiB would be 128 MiB"},
 	{"Responses", "suites", "maxJudging", "bytes of memory of the responses that are judged at the same time", "", "as above, decoded"},
@@ -64,6 +65,7 @@ var limits = []limit{
 	{"Time", "internal/client", "settleTime", "a creation that an interrupt meets", "", "its row would have no known id"},
 
 	{"Requests", "internal/client", "DefaultConcurrency", "requests in flight", "`pace.concurrency`, `--concurrency`", "servers in development have few workers"},
+	{"Requests", "fixtures/profile", "maxUserAgent", "characters of a User-Agent", "", "servers refuse longer headers"},
 	{"Requests", "fixtures/profile", "maxConcurrency", "largest concurrency of a profile", "", "file descriptors"},
 	{"Requests", "fixtures/profile", "maxMinting", "mint commands at the same time", "", "they are slow on a busy machine"},
 	{"Requests", "suites/runner", "mostWorkers", "cases of an exploration at the same time", "`pace.concurrency`", "each one sends requests in a row"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"outreach.example/conformance/loadtest/schedule"
 	"regexp"
 	"slices"
 	"strconv"
@@ -62,7 +63,7 @@ func TestPairsThatDecide(t *testing.T) {
 // flawless is a phase in which so many requests were answered at once and alike.
 func flawless(requests int) measure.Recording {
 	const apart = 5 * time.Millisecond
-	r := measure.NewRecorder(measure.Plan{Name: "flawless", Planned: int64(requests), Duration: time.Duration(requests) * apart})
+	r := measure.NewRecorder("flawless", time.Time{}, schedule.Constant(200, time.Duration(requests)*apart))
 	for i := range requests {
 		due := time.Duration(i) * apart
 		r.Add(measure.Sample{Seq: uint64(i), Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})

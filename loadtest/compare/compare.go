@@ -1,13 +1,13 @@
 // Package compare tests whether two targets behave differently under load.
 //
 // The targets are loaded in turns, in pairs of blocks: one of A and one of B,
-// in random order. Each block yields a few figures. The test asks how often
-// random orders would give differences as large as the measured ones if A and B
-// were the same. It is exact for this design, however correlated the requests
-// within a block are. Single requests are not compared: they are correlated,
-// and tests that assume independence report false differences.
+// in random order. Each block yields a few figures. Student's test of the pairs asks
+// how often chance would give differences as large as the measured ones if A and B
+// were the same. It holds however correlated the requests within a block are. Single
+// requests are not compared: they are correlated, and tests that assume independence
+// report false differences.
 //
-// The package is pure and imports no other package of this module.
+// The package is pure. Within this module it imports the results model only.
 package compare
 
 import "math/rand/v2"
@@ -34,11 +34,11 @@ func (o Order) String() string {
 }
 
 // Plan returns the order of the blocks for this many pairs. Each pair is one
-// block of A and one of B, and a fair coin decides which comes first. The coins
-// make the test exact: warm-up, drift and carry-over affect either side with
-// equal probability. The same seed gives the same order.
+// block of A and one of B, and a fair coin decides which comes first: warm-up, drift
+// and carry-over affect either side with equal probability. The same seed gives the
+// same order.
 func Plan(seed uint64, pairs int) Order {
-	rng := rand.New(rand.NewPCG(seed, plans))
+	rng := rand.New(rand.NewPCG(seed, 0))
 	var order Order
 	for range pairs {
 		if rng.IntN(2) == 0 {
@@ -50,14 +50,8 @@ func Plan(seed uint64, pairs int) Order {
 	return order
 }
 
-// Random streams of one seed.
-const (
-	plans = iota
-	flips
-)
-
 // LeastPairs returns how many pairs are needed to call any of this many figures
-// different. With fewer, even the clearest result is too likely by chance.
+// different. With fewer, all pairs differ in one direction too often by chance.
 func LeastPairs(figures int) int {
 	pairs := 1
 	for chance := 1.0; chance > Level/float64(max(figures, 1)); chance /= 2 {

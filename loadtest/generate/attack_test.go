@@ -56,7 +56,7 @@ func TestOvertakingWorkers(t *testing.T) {
 
 func newAttack(p Phase, fail func(error)) *attack {
 	g := &Generator{opts: Options{BaseURL: "http://target.example", Timeout: time.Minute, MaxBody: 1000, Transport: &network{}}}
-	return &attack{Phase: p, g: g, start: time.Now(), fail: fail, requests: context.Background(), recorder: measure.NewRecorder(measure.Plan{}), monitor: g.OutageMonitor()}
+	return &attack{Phase: p, g: g, start: time.Now(), fail: fail, requests: context.Background(), recorder: measure.NewRecorder("", time.Time{}, p.Schedule), monitor: g.OutageMonitor()}
 }
 
 // A request that Vegeta did not send ends the phase.

@@ -97,7 +97,7 @@ func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, outage
 		return measure.Recording{}, outage.Outages{}, err
 	}
 	p.LateTolerance = cmp.Or(p.LateTolerance, DefaultLateTolerance)
-	a := &attack{Phase: p, g: g, start: start, recorder: measure.NewRecorder(p.plan(start)), monitor: g.OutageMonitor()}
+	a := &attack{Phase: p, g: g, start: start, recorder: measure.NewRecorder(p.Name, start.Round(0), p.Schedule), monitor: g.OutageMonitor()}
 	if err := client.Sleep(ctx, time.Until(start.Add(-startupLead))); err == nil {
 		ctx, a.fail = context.WithCancelCause(ctx)
 		defer a.fail(nil)
@@ -123,14 +123,6 @@ func (p Phase) begin(now time.Time) (time.Time, error) {
 			p.Name, -ahead.Round(time.Millisecond))
 	}
 	return now.Add(ahead), nil
-}
-
-func (p Phase) plan(start time.Time) measure.Plan {
-	plan := measure.Plan{Name: p.Name, Planned: p.Schedule.Planned(), Duration: p.Schedule.Duration(), Start: start.Round(0), Asked: p.Schedule.PerSecond()}
-	if len(p.Schedule.Segments) == 1 {
-		plan.Rate = p.Schedule.Segments[0].Rate
-	}
-	return plan
 }
 
 // run lets Vegeta send the phase. It returns when all results are recorded.

@@ -256,13 +256,12 @@ func TestCalibrate(t *testing.T) {
 	g.Expect(c.Bytes).To(Equal(5000))
 	g.Expect(inspected.Load()).To(BeNumerically(">", 50))
 
-	busy := measure.Recording{Plan: measure.Plan{Duration: 2500 * time.Millisecond, Asked: []int64{10, 0, int64(c.Ceiling / 2)}}}
-	limited, why := c.Limits(busy)
-	g.Expect(limited).To(BeTrue())
-	g.Expect(why).To(And(ContainSubstring("this generator"), ContainSubstring("5000 bytes")))
-	busy.Duration = 3 * time.Second // the last second is a whole one then
-	limited, why = c.Limits(busy)
-	g.Expect(limited).To(BeFalse(), why)
+	busy := measure.Recording{}
+	busy.Plan = schedule.Constant(0.9*c.Ceiling, time.Second)
+	g.Expect(c.Near(busy)).To(And(ContainSubstring("this generator"), ContainSubstring("5000 bytes")))
+	g.Expect(c.Near(measure.Recording{})).To(BeEmpty())
+	busy.Plan.Of = 2 // this process has half of it
+	g.Expect(c.Near(busy)).To(BeEmpty())
 
 	_, err = Calibrate(context.Background(), CalibrationOptions{Child: []string{"/does/not/exist"}})
 	g.Expect(err).To(MatchError(ContainSubstring("null server")))

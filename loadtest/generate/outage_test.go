@@ -50,8 +50,8 @@ func TestADeadTargetIsGivenUp(t *testing.T) {
 
 				g.Expect(r.Count(measure.Accepted)).To(BeEquivalentTo(20 * dies.Seconds()))
 				g.Expect(r.Sent).To(BeEquivalentTo(len(n.came)))
-				g.Expect(r.Planned).To(BeEquivalentTo(8 * 3600 * 20))
-				g.Expect(r.Dropped()).To(Equal(r.Planned - r.Sent))
+				g.Expect(r.Planned()).To(BeEquivalentTo(8 * 3600 * 20))
+				g.Expect(r.Dropped()).To(Equal(r.Planned() - r.Sent))
 				g.Expect(n.since(r.Start)[r.Sent-1]).To(BeNumerically("<", dies+tc.silence+2*tc.opts.Timeout))
 			})
 		})
@@ -76,7 +76,7 @@ func TestALivingTargetIsNotGivenUp(t *testing.T) {
 				n := &network{answer: mute(tc.dead)}
 				r := run(t, inBubble(t, n, Options{Timeout: time.Second}), constant(tc.rate, lasts))
 				g.Expect(r.Failures[measure.FailureTimeout]).To(BeNumerically(">=", 1), "the test is about requests without an answer")
-				g.Expect(r.Sent).To(Equal(r.Planned))
+				g.Expect(r.Sent).To(Equal(r.Planned()))
 			})
 		})
 	}

@@ -14,85 +14,48 @@ const (
 	sigmas     = 3    // of the difference between two means
 )
 
-// Third sums up the accepted requests due in one third of a phase. Times are in
-// seconds.
-type Third struct {
-	Count   int64
-	Took    float64 // response times
-	Squares float64 // of response times
-}
-
-func (t *Third) add(took time.Duration) {
-	s := min(max(took, 0), Longest).Seconds()
-	t.Count++
-	t.Took += s
-	t.Squares += s * s
-}
-
-func (t Third) merged(other Third) Third {
-	return Third{t.Count + other.Count, t.Took + other.Took, t.Squares + other.Squares}
-}
-
-// mean returns the mean response time and the square of its standard error.
-func (t Third) mean() (mean, square float64) {
-	n := float64(t.Count)
-	mean = t.Took / n
-	return mean, max(t.Squares/n-mean*mean, 0) / n
-}
-
-// third returns the third in which the request was due; nil for the middle one
-// or without a schedule.
-func (r *Recorder) third(due time.Duration) *Third {
-	switch of := r.rec.Duration; {
-	case r.rec.ClosedLoop || r.rec.Rate == 0:
-		return nil
-	case due < of/3:
-		return &r.rec.First
-	case due >= of-of/3:
-		return &r.rec.Last
-	}
-	return nil
-}
-
 // Served returns how many requests per second the server kept up with if it
 // fell behind a constant rate: a queue grew, so later requests waited longer.
 // At 330/s, a capacity of 300/s adds a tenth of a second to the response time
-// every second. behind is false if it kept up or if there are too few requests
+// every second. It returns 0 if the server kept up or if there are too few requests
 // to tell.
 //
 // It compares the response times of requests due in the first and last third;
 // those of a server that is merely slow do not change. The requests in flight
 // must grow too: after a stall they are as few as before.
-func (r Recording) Served() (perSecond float64, behind bool) {
+func (r Recording) Served() float64 {
+	first, last := r.histograms[key{Kind: firstKind, Class: Accepted}], r.histograms[key{Kind: lastKind, Class: Accepted}]
 	grows, known := r.growing()
-	if r.First.Count == 0 || r.Last.Count == 0 || known && !grows {
-		return 0, false
+	if first == nil || last == nil || known && !grows {
+		return 0
 	}
 	tolerated := lengthened
 	if !known {
 		tolerated = briefly
 	}
-	passed := r.Duration.Seconds() * 2 / 3
-	early, earlySquare := r.First.mean()
-	late, lateSquare := r.Last.mean()
-	if late-early <= tolerated*passed+sigmas*math.Sqrt(earlySquare+lateSquare) {
-		return 0, false
+	square := func(h *Histogram) float64 { // of the mean's standard error
+		return math.Pow(h.buckets.StdDev()/1e9, 2) / float64(h.Count())
 	}
-	return r.Rate / (1 + (late-early)/passed), true
+	passed := r.Duration().Seconds() * 2 / 3
+	later := (last.buckets.Mean() - first.buckets.Mean()) / 1e9
+	if later <= tolerated*passed+sigmas*math.Sqrt(square(first)+square(last)) {
+		return 0
+	}
+	return r.Rate() / (1 + later/passed)
 }
 
 // growing reports whether the requests in flight grew from the first to the
 // last whole interval by more than chance. That is unknown of a phase with only one.
 func (r Recording) growing() (grows, known bool) {
 	var underWay, sent, first, before int64
-	last := int(r.Duration / r.Width)
+	last := int(r.Duration() / r.Width)
 	for _, s := range r.Series {
-		if s.At >= last {
+		if s.Begins() >= time.Duration(last)*r.Width {
 			break
 		}
 		underWay += s.Sent - s.Done
 		sent += s.Sent
-		if s.At == 0 {
+		if s.T == 0 {
 			first, before = underWay, sent
 		}
 	}

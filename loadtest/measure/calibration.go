@@ -25,36 +25,20 @@ type Calibration struct {
 	Bytes  int // of a response's body
 }
 
-// Limits reports whether the generator affected the figures of the recording, and
-// why: the rate was near its ceiling, or it sent late.
-func (c Calibration) Limits(r Recording) (bool, string) {
-	if near, why := c.Near(r); near {
-		return true, why
+// Near describes how near the recording's rate is to the generator's ceiling; empty if it
+// is not.
+func (c Calibration) Near(r Recording) string {
+	asked := 0.0
+	for _, g := range r.Plan.Segments {
+		asked = max(asked, g.Rate/float64(max(r.Plan.Of, 1)))
 	}
-	return r.SentLate()
-}
-
-// Near reports whether the recording's rate is near the generator's ceiling.
-func (c Calibration) Near(r Recording) (bool, string) {
-	asked := peak(r)
 	if c.Ceiling <= 0 || asked <= NearCeiling*c.Ceiling {
-		return false, ""
+		return ""
 	}
 	of := "" // the size is not known for the ceiling of another process
 	if c.Bytes > 0 {
 		of = fmt.Sprintf(" (responses of %d bytes)", c.Bytes)
 	}
-	return true, fmt.Sprintf("%.0f requests/s are near the ceiling of this generator, %.0f/s with a null server%s (stay below %.0f/s, or use more generators)",
+	return fmt.Sprintf("%.0f requests/s are near the ceiling of this generator, %.0f/s with a null server%s (stay below %.0f/s, or use more generators)",
 		asked, c.Ceiling, of, NearCeiling*c.Ceiling)
-}
-
-// peak returns the highest rate that one second of the recording asked for.
-func peak(r Recording) float64 {
-	highest := 0.0
-	for i, asked := range r.Asked {
-		if length := min(time.Second, r.Duration-time.Duration(i)*time.Second); length > 0 {
-			highest = max(highest, float64(asked)/length.Seconds())
-		}
-	}
-	return highest
 }

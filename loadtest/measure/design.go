@@ -2,8 +2,8 @@ package measure
 
 import (
 	"math"
+	"time"
 
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"gonum.org/v1/gonum/mathext"
 )
 
@@ -79,78 +79,30 @@ func effectOf(blocks []block, own int64) float64 {
 	return effect * math.Pow(t/z, 2)
 }
 
-// intervals holds the response times of one class by the interval in which the requests
-// were due.
-type intervals struct {
-	each [][2]*hdr.PackedHistogram // the class; of accepted requests also the failed ones
-	over int64                     // failed requests count above this, in nanoseconds
-}
-
-func intervalsOf(series []Interval, c Class) *intervals {
-	s := &intervals{over: int64(Longest)}
-	for _, interval := range series {
-		parts := [2]*hdr.PackedHistogram{interval.Response[c].buckets}
-		if c == Accepted {
-			parts[1] = interval.Response[Failed].buckets
-		}
-		if parts[0] != nil || parts[1] != nil {
-			s.each = append(s.each, parts)
-		}
-	}
-	return s
-}
-
-// with returns s with the failed requests that took longer than over.
-func (s *intervals) with(over int64) *intervals {
-	if s == nil {
-		return nil
-	}
-	return &intervals{s.each, over}
-}
-
-// effectAt returns the design effect on the quantile that has the value, of a
-// breakdown that sees `own` of the samples. Samples in the quantile's own bucket
-// count once as hits and once not, because many may share it; the larger effect counts.
-func (s *intervals) effectAt(value, own int64) float64 {
-	return max(s.effectAbove(value, own), s.effectReaching(value, own))
-}
-
-// effectAbove returns the design effect on the share of samples above the value's bucket.
-func (s *intervals) effectAbove(value, own int64) float64 {
-	return s.effect(func(sample int64) bool { return sample > value }, own)
-}
-
-// effectReaching returns the design effect on the share of samples from the value's bucket
-// on.
-func (s *intervals) effectReaching(value, own int64) float64 {
-	bucket := newBuckets(intervalFigures)
-	_ = bucket.RecordValue(value) // a value from such buckets
-	from := bucket.Min()
-	return s.effect(func(sample int64) bool { return sample >= from }, own)
-}
-
-// effect returns the design effect on the share of samples, given by the lower ends of
-// their buckets, that are hits.
-func (s *intervals) effect(hits func(sample int64) bool, own int64) float64 {
-	if s == nil || len(s.each) < leastBlocks {
+// effectAbove returns the design effect on the share of h that is above the value's
+// bucket. Service times and labels count as correlated like the response times of their
+// class.
+func (h Histogram) effectAbove(value time.Duration) float64 {
+	if len(h.series) < leastBlocks {
 		return 1
 	}
-	blocks := make([]block, len(s.each))
-	for i, parts := range s.each {
-		for part, of := range parts {
-			if of == nil {
-				continue
-			}
-			for value, count := range of.ForEachBucket {
-				if part == 1 && value <= s.over {
-					continue
-				}
-				blocks[i].n += count
-				if hits(value) {
-					blocks[i].hits += count
-				}
-			}
+	var blocks []block
+	for _, s := range h.series {
+		own, failed := s.Response[h.class], Histogram{}
+		if h.class == Accepted {
+			failed = s.Response[Failed]
+		}
+		b := block{own.Count() + failed.Above(h.beyond), own.Above(value) + failed.Above(max(value, h.beyond))}
+		if b.n > 0 {
+			blocks = append(blocks, b)
 		}
 	}
-	return designEffect(blocks, own)
+	return designEffect(blocks, h.Count())
+}
+
+// effectReaching returns the design effect on the share of h from the value's bucket on.
+func (h Histogram) effectReaching(value time.Duration) float64 {
+	bucket := newBuckets(intervalFigures)
+	_ = bucket.RecordValue(int64(value)) // a value from such buckets
+	return h.effectAbove(time.Duration(bucket.Min() - 1))
 }

@@ -7,20 +7,11 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/printable"
+	"outreach.example/conformance/reports/load"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 )
-
-// Series is a quantity that may drift during a phase.
-type Series struct {
-	Name, Unit string
-	Points     []Point // in order of time
-
-	// Tolerance is the change over the whole phase that still counts as steady. 0 means a
-	// tenth of the median.
-	Tolerance float64
-}
 
 // Point is one value of a series.
 type Point struct {
@@ -28,38 +19,25 @@ type Point struct {
 	Value float64
 }
 
-// Direction is the verdict on a series.
-type Direction string
-
-// The directions. CannotTell means too few points or too much noise.
-const (
-	Steady     Direction = "steady"
-	Drifting   Direction = "drifts"
-	CannotTell Direction = "inconclusive"
-)
-
-// driftConfidence is the confidence of a trend's interval. It exceeds that of
-// other intervals because each soak tests several series.
-const driftConfidence = 0.99
-
 // Trend is the change of a series from its first point to its last, in its unit.
 type Trend struct {
-	Name, Unit       string
-	Level            float64       // the median
-	Value, Low, High float64       // the change, by the Theil–Sen line, and its interval
-	Over             time.Duration // from the first point to the last
-	Verdict          Direction
-	Why              string // the reason for an inconclusive verdict
+	load.Drift
+	Level  float64       // the median
+	Change load.Estimate // by the Theil–Sen line, with its interval
 }
 
 const (
+	// driftConfidence is the confidence of a trend's interval. It exceeds that of
+	// other intervals because each soak tests several series.
+	driftConfidence  = 0.99
 	mostTrendBlocks  = 24
 	leastTrendBlocks = 8
 	pointsPerBlock   = 3
 	mostCorrelation  = 0.6 // so that a series that only rises is found, however bent
 )
 
-// Drift reports whether a series rises or falls.
+// Drift reports whether a series, in order of time, rises or falls. A change of up to
+// tolerated counts as steady; 0 stands for a tenth of the median.
 //
 // It ranks the means over up to 24 blocks of time (Mann–Kendall) and takes
 // Sen's interval of the slope, so single stalls and heavy tails do not matter.
@@ -67,36 +45,36 @@ const (
 // (drift_test.go): a series without drift is called rising or falling in 1 % of
 // runs if its points are independent, and in at most 4 % if its disturbances
 // last up to a fifth of the run.
-func Drift(s Series) Trend {
-	t := Trend{Name: s.Name, Unit: s.Unit, Verdict: CannotTell}
-	at, value := blockMeans(s.Points)
+func Drift(name, unit string, tolerated float64, points []Point) Trend {
+	t := Trend{Drift: load.Drift{Name: name, Unit: unit, Verdict: load.TrendNotKnown}}
+	at, value := blockMeans(points)
 	if len(at) < leastTrendBlocks {
-		t.Why = fmt.Sprintf("%d points are too few: want at least %d, spread over the phase", len(s.Points), leastTrendBlocks*pointsPerBlock)
+		t.Why = fmt.Sprintf("%d points are too few: want at least %d, spread over the phase", len(points), leastTrendBlocks*pointsPerBlock)
 		return t
 	}
-	values := make([]float64, len(s.Points))
-	for i, p := range s.Points {
+	values := make([]float64, len(points))
+	for i, p := range points {
 		values[i] = p.Value
 	}
 	t.Level = median(values)
-	t.Over = s.Points[len(s.Points)-1].At - s.Points[0].At
 	var bounded bool
-	if t.Value, t.Low, t.High, bounded = theilSen(at, value); !bounded {
+	if t.Change, bounded = theilSen(at, value); !bounded {
 		t.Why = "the values are too autocorrelated to separate a trend from noise; run longer"
 		return t
 	}
-	tolerated := s.Tolerance
+	perMinute := 1 / max(points[len(points)-1].At-points[0].At, time.Second).Minutes()
+	t.PerMinute = load.Estimate{Value: t.Change.Value * perMinute, Low: t.Change.Low * perMinute, High: t.Change.High * perMinute}
 	if tolerated == 0 {
 		tolerated = math.Abs(t.Level) / 10
 	}
-	switch {
-	case t.Low >= -tolerated && t.High <= tolerated:
-		t.Verdict = Steady
-	case t.Low > 0 || t.High < 0:
-		t.Verdict = Drifting
+	switch c := t.Change; {
+	case c.Low >= -tolerated && c.High <= tolerated:
+		t.Verdict = load.Steady
+	case c.Low > 0 || c.High < 0:
+		t.Verdict = load.Drifts
 	default:
 		t.Why = fmt.Sprintf("it changed by %s to %s over the phase; up to %s counts as steady",
-			printable.Figure(t.Low), printable.Amount(t.High, t.Unit), printable.Amount(tolerated, t.Unit))
+			printable.Figure(c.Low), printable.Amount(c.High, unit), printable.Amount(tolerated, unit))
 	}
 	return t
 }
@@ -110,12 +88,9 @@ func blockMeans(points []Point) (at, value []float64) {
 	}
 	first := points[0].At
 	whole := float64(points[len(points)-1].At - first)
-	if whole <= 0 {
-		return nil, nil
-	}
 	times, values := make([][]float64, n), make([][]float64, n)
 	for _, p := range points {
-		share := float64(p.At-first) / whole
+		share := float64(p.At-first) / max(whole, 1)
 		i := min(int(share*float64(n)), n-1)
 		times[i], values[i] = append(times[i], share), append(values[i], p.Value)
 	}
@@ -129,16 +104,22 @@ func blockMeans(points []Point) (at, value []float64) {
 
 func mean(values []float64) float64 { return floats.Sum(values) / float64(len(values)) }
 
+// centred returns the values less their mean.
+func centred(values []float64) []float64 {
+	rest := slices.Clone(values)
+	floats.AddConst(-mean(values), rest)
+	return rest
+}
+
+// median returns the middle value, or the lower of the two in the middle.
 func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	return slices.Sorted(slices.Values(values))[(len(values)-1)/2]
 }
 
 // theilSen is the median of the slopes between all pairs, with Sen's interval:
 // the slopes whose ranks Kendall's statistic would reach by chance. Without
 // enough slopes for an interval, bounded is false.
-func theilSen(at, value []float64) (slope, low, high float64, bounded bool) {
+func theilSen(at, value []float64) (slope load.Estimate, bounded bool) {
 	var slopes []float64
 	for i := range at {
 		for j := range i {
@@ -146,16 +127,17 @@ func theilSen(at, value []float64) (slope, low, high float64, bounded bool) {
 		}
 	}
 	slices.Sort(slopes)
-	slope = median(slopes)
+	slope.Value = median(slopes)
 	z := mathext.NormalQuantile(1 - (1-driftConfidence)/2)
 	blocks, n := float64(len(at)), float64(len(slopes))
 	variance := blocks * (blocks - 1) * (2*blocks + 5) / 18 // of Kendall's statistic; ties would only narrow it
-	reach := z * math.Sqrt(variance*inflation(at, value, slope))
+	reach := z * math.Sqrt(variance*inflation(at, value, slope.Value))
 	first, last := int(math.Floor((n-reach)/2)), int(math.Ceil((n+reach)/2))+1
 	if first < 1 || last > len(slopes) {
-		return slope, 0, 0, false
+		return slope, false
 	}
-	return slope, slopes[first-1], slopes[last-1], true
+	slope.Low, slope.High = slopes[first-1], slopes[last-1]
+	return slope, true
 }
 
 // inflation is what the autocorrelation of the blocks, the trend taken out,
@@ -166,15 +148,13 @@ func inflation(at, value []float64, slope float64) float64 {
 	for i := range at {
 		rest[i] = value[i] - slope*at[i]
 	}
-	floats.AddConst(-mean(rest), rest)
-	squares := floats.Dot(rest, rest)
-	whole := slices.Clone(value)
-	floats.AddConst(-mean(value), whole)
-	if squares <= 1e-18*floats.Dot(whole, whole) {
+	if floats.Norm(centred(rest), 2) <= 1e-9*floats.Norm(centred(value), 2) {
 		return 1 // the rest is rounding
 	}
-	r := floats.Dot(rest[1:], rest[:len(rest)-1]) / squares
-	r = min(max(r+(2+4*r)/float64(len(rest)), 0), mostCorrelation)
+	n := len(rest)
+	later, earlier := centred(rest[1:]), centred(rest[:n-1])
+	r := floats.Dot(later, earlier) / (floats.Norm(later, 2) * floats.Norm(earlier, 2))
+	r = min(max(r+(2+4*r)/float64(n), 0), mostCorrelation)
 	return (1 + r) / (1 - r)
 }
 
@@ -182,33 +162,24 @@ func inflation(at, value []float64, slope float64) float64 {
 // response time, and the shares of failed and limited requests, interval by
 // interval.
 func (r Recording) Drifts() []Trend {
-	quantile := func(p float64) []Point {
-		of := r.points(func(s Interval, _ int64) float64 { return 1000 * s.Response[Accepted].Value(p).Seconds() })
-		return slices.DeleteFunc(of, func(p Point) bool { return p.Value == 0 }) // nothing was accepted
-	}
-	share := func(c Class) []Point {
-		return r.points(func(s Interval, all int64) float64 { return 100 * float64(s.Response[c].Count()) / float64(all) })
+	points := map[string][]Point{}
+	for _, s := range r.Series {
+		add := func(name string, value float64) { points[name] = append(points[name], Point{s.Begins(), value}) }
+		accepted, limited, failed := s.Response[Accepted], s.Response.Count(Limited), s.Response.Count(Failed)
+		if accepted.Value(1) > 0 {
+			add("p50", 1000*accepted.Value(0.5).Seconds())
+			add("p99", 1000*accepted.Value(0.99).Seconds())
+		}
+		if all := float64(accepted.Count() + limited + failed); all > 0 {
+			add("failed", 100*float64(failed)/all)
+			add("limited", 100*float64(limited)/all)
+		}
 	}
 	const steadyShare = 0.1 // percentage points over a phase
 	return []Trend{
-		Drift(Series{Name: "response p50", Unit: "ms", Points: quantile(0.5)}),
-		Drift(Series{Name: "response p99", Unit: "ms", Points: quantile(0.99)}),
-		Drift(Series{Name: "failed", Unit: "%", Points: share(Failed), Tolerance: steadyShare}),
-		Drift(Series{Name: "limited", Unit: "%", Points: share(Limited), Tolerance: steadyShare}),
+		Drift("response p50", "ms", 0, points["p50"]),
+		Drift("response p99", "ms", 0, points["p99"]),
+		Drift("failed", "%", steadyShare, points["failed"]),
+		Drift("limited", "%", steadyShare, points["limited"]),
 	}
-}
-
-// points returns the value of each interval in which requests were due.
-func (r Recording) points(value func(s Interval, all int64) float64) []Point {
-	var out []Point
-	for _, s := range r.Series {
-		var all int64
-		for _, h := range s.Response {
-			all += h.Count()
-		}
-		if all > 0 {
-			out = append(out, Point{r.Begins(s), value(s, all)})
-		}
-	}
-	return out
 }

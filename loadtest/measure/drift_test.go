@@ -6,23 +6,26 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"outreach.example/conformance/reports/load"
 )
 
 // seriesOf returns a series with one value per second.
-func seriesOf(seconds int, value func(share float64) float64) Series {
-	s := Series{Name: "memory", Unit: "MB"}
+func seriesOf(seconds int, value func(share float64) float64) (points []Point) {
 	for i := range seconds {
-		s.Points = append(s.Points, Point{time.Duration(i) * time.Second, value(float64(i) / float64(seconds))})
+		points = append(points, Point{time.Duration(i) * time.Second, value(float64(i) / float64(seconds))})
 	}
-	return s
+	return points
 }
 
-func verdicts(runs, seconds int, seed uint64, fades float64, value func(rng *rand.Rand, share, noise float64) float64) map[Direction]float64 {
+func drift(points []Point) Trend { return Drift("memory", "MB", 0, points) }
+
+func verdicts(runs, seconds int, seed uint64, fades float64, value func(rng *rand.Rand, share, noise float64) float64) map[load.Trend]float64 {
 	rng := seeded(seed)
-	got := map[Direction]float64{}
+	got := map[load.Trend]float64{}
 	for range runs {
 		next := noise(rng, fades*float64(seconds))
-		got[Drift(seriesOf(seconds, func(share float64) float64 { return value(rng, share, next()) })).Verdict] += 1 / float64(runs)
+		got[drift(seriesOf(seconds, func(share float64) float64 { return value(rng, share, next()) })).Verdict] += 1 / float64(runs)
 	}
 	return got
 }
@@ -44,7 +47,7 @@ func TestDriftFalseAlarms(t *testing.T) {
 		got := verdicts(400, c.seconds, uint64(i), c.fades, func(_ *rand.Rand, _, noise float64) float64 { return 10 + noise })
 		name := fmt.Sprintf("%d s, disturbances of %g of it", c.seconds, c.fades)
 		t.Logf("%s: %v", name, got)
-		if alarms := got[Drifting]; alarms > c.most {
+		if alarms := got[load.Drifts]; alarms > c.most {
 			t.Errorf("%s: %.3f false alarms, want at most %g", name, alarms, c.most)
 		}
 	}
@@ -58,7 +61,7 @@ func TestDriftIgnoresStalls(t *testing.T) {
 		}
 		return 10 + noise
 	})
-	if alarms := got[Drifting]; alarms > 0.02 {
+	if alarms := got[load.Drifts]; alarms > 0.02 {
 		t.Errorf("%.3f false alarms: %v", alarms, got)
 	}
 }
@@ -67,18 +70,18 @@ func TestDriftIsFound(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		value func(rng *rand.Rand, share, noise float64) float64
-		want  Direction
+		want  load.Trend
 	}{
-		{"a leak", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 50*share + 3*noise }, Drifting},
-		{"a bent leak", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 300*math.Sqrt(share) + noise }, Drifting},
+		{"a leak", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 50*share + 3*noise }, load.Drifts},
+		{"a bent leak", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 300*math.Sqrt(share) + noise }, load.Drifts},
 		{"a saw on a rising floor", func(_ *rand.Rand, share, noise float64) float64 {
 			return 100 + 100*share + 20*math.Mod(60*share, 1) + noise
-		}, Drifting},
-		{"a server that warms up", func(_ *rand.Rand, share, noise float64) float64 { return 100 - 40*share + 3*noise }, Drifting},
-		{"quiet", func(_ *rand.Rand, _, noise float64) float64 { return 100 + noise }, Steady},
-		{"a rise too small to matter", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 5*share + noise/10 }, Steady},
-		{"constant", func(*rand.Rand, float64, float64) float64 { return 100 }, Steady},
-		{"nought", func(*rand.Rand, float64, float64) float64 { return 0 }, Steady},
+		}, load.Drifts},
+		{"a server that warms up", func(_ *rand.Rand, share, noise float64) float64 { return 100 - 40*share + 3*noise }, load.Drifts},
+		{"quiet", func(_ *rand.Rand, _, noise float64) float64 { return 100 + noise }, load.Steady},
+		{"a rise too small to matter", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 5*share + noise/10 }, load.Steady},
+		{"constant", func(*rand.Rand, float64, float64) float64 { return 100 }, load.Steady},
+		{"nought", func(*rand.Rand, float64, float64) float64 { return 0 }, load.Steady},
 	} {
 		if got := verdicts(100, 120, 1, 0, c.value); got[c.want] < 0.95 {
 			t.Errorf("%s: %v, want %s", c.name, got, c.want)
@@ -89,17 +92,17 @@ func TestDriftIsFound(t *testing.T) {
 // Negative values have a level too.
 func TestDriftOfNegativeValues(t *testing.T) {
 	rng := seeded(8)
-	if got := Drift(seriesOf(120, func(float64) float64 { return -100 + rng.NormFloat64() })); got.Verdict != Steady {
+	if got := drift(seriesOf(120, func(float64) float64 { return -100 + rng.NormFloat64() })); got.Verdict != load.Steady {
 		t.Errorf("%+v, want it steady", got)
 	}
 }
 
 func TestDriftFigures(t *testing.T) {
 	rng := seeded(2)
-	trend := Drift(seriesOf(1800, func(share float64) float64 { return 100 + 30*share + rng.NormFloat64() }))
-	near(t, "the change", trend.Value, 30, 1)
+	trend := drift(seriesOf(1800, func(share float64) float64 { return 100 + 30*share + rng.NormFloat64() }))
+	near(t, "the change", trend.Change.Value, 30, 1)
 	near(t, "the level", trend.Level, 115, 1)
-	if trend.Low > 30 || trend.High < 30 || trend.High-trend.Low > 2.5 || trend.Over != 1799*time.Second {
+	if c := trend.Change; c.Low > 30 || c.High < 30 || c.High-c.Low > 2.5 {
 		t.Errorf("trend %+v: want a narrow interval around 30", trend)
 	}
 }
@@ -107,14 +110,14 @@ func TestDriftFigures(t *testing.T) {
 // A series without a verdict has a reason.
 func TestDriftCannotTell(t *testing.T) {
 	at := seriesOf(60, func(share float64) float64 { return share })
-	for i := range at.Points {
-		at.Points[i].At = time.Second
+	for i := range at {
+		at[i].At = time.Second
 	}
-	for name, s := range map[string]Series{"none": {}, "one instant": at,
+	for name, s := range map[string][]Point{"none": nil, "one instant": at,
 		"few":   seriesOf(20, func(float64) float64 { return 1 }),
 		"noisy": seriesOf(60, func(share float64) float64 { return math.Sin(40 * share) }),
 	} {
-		if got := Drift(s); got.Verdict != CannotTell || got.Why == "" {
+		if got := drift(s); got.Verdict != load.TrendNotKnown || got.Why == "" {
 			t.Errorf("%s: %+v, want cannot tell and why", name, got)
 		}
 	}
@@ -125,7 +128,7 @@ func TestDriftsOfASoak(t *testing.T) {
 	rec := record(Plan{}, steady(50, 50*120, func(i int) time.Duration {
 		return 10*time.Millisecond + time.Duration(i)*2*time.Microsecond + time.Duration(rng.ExpFloat64()*1e6)
 	}))
-	want := map[string]Direction{"response p50": Drifting, "response p99": Drifting, "failed": Steady, "limited": Steady}
+	want := map[string]load.Trend{"response p50": load.Drifts, "response p99": load.Drifts, "failed": load.Steady, "limited": load.Steady}
 	for _, trend := range rec.Drifts() {
 		if trend.Verdict != want[trend.Name] {
 			t.Errorf("%+v, want %s", trend, want[trend.Name])
@@ -146,7 +149,7 @@ func TestDriftsOfEachFigure(t *testing.T) {
 		}
 		return 10*time.Millisecond + time.Duration(rng.ExpFloat64()*1e5)
 	})
-	want := map[string]Direction{"response p50": Steady, "response p99": Drifting, "failed": Steady, "limited": Steady}
+	want := map[string]load.Trend{"response p50": load.Steady, "response p99": load.Drifts, "failed": load.Steady, "limited": load.Steady}
 	for _, trend := range record(Plan{}, samples).Drifts() {
 		if trend.Verdict != want[trend.Name] {
 			t.Errorf("%+v, want %s", trend, want[trend.Name])
@@ -169,7 +172,7 @@ func TestRareFailuresAreNoDrift(t *testing.T) {
 		}
 	}
 	for _, trend := range record(Plan{}, samples).Drifts() {
-		if trend.Verdict != Steady {
+		if trend.Verdict != load.Steady {
 			t.Errorf("%+v, want it steady", trend)
 		}
 	}
@@ -185,7 +188,7 @@ func TestGrowingErrorsAreFound(t *testing.T) {
 		}
 	}
 	for _, trend := range record(Plan{}, samples).Drifts() {
-		if trend.Name == "failed" && trend.Verdict != Drifting {
+		if trend.Name == "failed" && trend.Verdict != load.Drifts {
 			t.Errorf("%+v, want it rising", trend)
 		}
 	}

@@ -27,21 +27,13 @@ const (
 
 // Estimate is a quantile with its interval.
 type Estimate struct {
-	Samples    int64         // 0: there is no value
-	Value      time.Duration // of the sample
-	Low, High  time.Duration // the interval of the server's true quantile, at Confidence
-	Open       bool          // no upper end, because the sample is too small or requests failed: High is the largest value seen
-	AtLeast    bool          // Value is the time that a failed request took
-	Confidence float64       // of the interval
-	Design     float64       // design effect: samples per independent sample; 1 or more
-	Flagged    bool          // do not trust Value alone
-	Why        string        // reason for the flag
-
-	Alone struct { // the interval if the requests did not depend on each other
-		Low, High time.Duration
-		Open      bool
-	}
-	above, aboveAlone int64 // samples above Low and Alone.Low
+	Samples   int64         // 0: there is no value
+	Value     time.Duration // of the sample
+	Low, High time.Duration // the interval of the server's true quantile, at Confidence
+	Open      bool          // no upper end, because the sample is too small or requests failed: High is the largest value seen
+	AtLeast   bool          // Value is the time that a failed request took
+	Design    float64       // design effect: samples per independent sample; 1 or more
+	Why       string        // reason not to trust Value alone; empty if there is none
 }
 
 // Quantile estimates the p-quantile, 0 ≤ p ≤ 1.
@@ -49,66 +41,21 @@ type Estimate struct {
 // The value is HdrHistogram's, so other tools that read the same histogram
 // agree. The interval holds the values that the sample does not rule out: how many
 // of n samples lie below the true quantile is binomial for any distribution. n is
-// the sample size divided by the design effect at that value. Service times and
-// labels count as correlated like the response times of their class. The send
+// the sample size divided by the design effect at that value. The send
 // lag and phases shorter than five intervals count as independent.
 func (h Histogram) Quantile(p float64) Estimate {
 	own := h.value(p)
 	all := h.covered(own)
-	e := Estimate{Samples: all.count, Confidence: Confidence, Design: 1, AtLeast: float64(h.count) < p*float64(all.count)}
+	e := Estimate{Samples: all.Count(), Design: 1, AtLeast: h.AtLeast(p)}
 	if e.Samples == 0 {
-		e.Flagged, e.Why = true, "no samples"
+		e.Why = "no samples"
 		return e
 	}
 	e.Value = max(own, all.value(p))
-	e.Design = all.intervals.effectAt(int64(e.Value), e.Samples)
-	e.Low, e.above = all.lower(p)
+	e.Design = max(all.effectAbove(e.Value), all.effectReaching(e.Value)) // many samples may share its bucket
+	e.Low = all.lower(p)
 	e.High, e.Open = h.upper(p, all)
 	e.High = max(e.High, e.Value) // which may be the maximum of a failed request in the same bucket
-	e.flag()
-	all.intervals = nil
-	e.Alone.Low, e.aboveAlone = all.lower(p)
-	e.Alone.High, e.Alone.Open = h.upper(p, all)
-	e.Alone.High = max(e.Alone.High, e.Value)
-	return e
-}
-
-// lower returns the lower end of the interval of the p-quantile, and how many samples lie
-// above it.
-func (h Histogram) lower(p float64) (low time.Duration, above int64) {
-	rank, _ := ranks(h.count, p, 1)
-	for rank > 0 {
-		low, _ := h.rank(rank)
-		if bound, _ := ranks(h.count, p, h.intervals.effectReaching(int64(low), h.count)); bound < rank {
-			rank = max(bound, rank/2)
-			continue
-		}
-		return low, h.count - rank
-	}
-	return 0, h.count
-}
-
-// upper returns the upper end of the interval of the p-quantile of all, which are h and
-// failed requests. It is open if the sample rules out no value: it is too small, or it is
-// a part of one that holds longer times. How long a failed request would have taken has no
-// upper end.
-func (h Histogram) upper(p float64, all Histogram) (high time.Duration, open bool) {
-	_, rank := ranks(all.count, p, 1)
-	for rank <= h.count {
-		_, high = h.rank(rank)
-		_, bound := ranks(all.count, p, all.intervals.effectAbove(int64(high), all.count))
-		switch {
-		case bound <= rank:
-			return high, false
-		case rank == h.count:
-			return all.max, true
-		}
-		rank = min(bound, (rank+h.count+1)/2)
-	}
-	return all.max, true
-}
-
-func (e *Estimate) flag() {
 	limit := max(tolerated, time.Duration(toleratedShare*float64(e.Value)))
 	switch {
 	case e.AtLeast:
@@ -118,7 +65,47 @@ func (e *Estimate) flag() {
 	case e.High-e.Value > limit || e.Value-e.Low > limit:
 		e.Why = fmt.Sprintf("the samples support any value from %s to %s", printable.Milliseconds(e.Low), printable.Milliseconds(e.High))
 	}
-	e.Flagged = e.Why != ""
+	return e
+}
+
+// Independent returns h as if its requests did not depend on each other.
+func (h Histogram) Independent() Histogram {
+	h.series = nil
+	return h
+}
+
+// lower returns the lower end of the interval of the p-quantile.
+func (h Histogram) lower(p float64) time.Duration {
+	rank, _ := ranks(h.Count(), p, 1)
+	for rank > 0 {
+		low, _ := h.rank(rank)
+		bound, _ := ranks(h.Count(), p, h.effectReaching(low))
+		if bound >= rank {
+			return low
+		}
+		rank = max(bound, rank/2)
+	}
+	return 0
+}
+
+// upper returns the upper end of the interval of the p-quantile of all, which are h and
+// failed requests. It is open if the sample rules out no value: it is too small, or it is
+// a part of one that holds longer times. How long a failed request would have taken has no
+// upper end.
+func (h Histogram) upper(p float64, all Histogram) (high time.Duration, open bool) {
+	_, rank := ranks(all.Count(), p, 1)
+	for rank <= h.Count() {
+		_, high = h.rank(rank)
+		_, bound := ranks(all.Count(), p, all.effectAbove(high))
+		switch {
+		case bound <= rank:
+			return high, false
+		case rank == h.Count():
+			return all.value(1), true
+		}
+		rank = min(bound, (rank+h.Count()+1)/2)
+	}
+	return all.value(1), true
 }
 
 // ranks returns the ranks that bound the p-quantile: with a probability of at

@@ -11,16 +11,16 @@ import (
 )
 
 func durations(values ...time.Duration) Histogram {
-	var h Histogram
+	h := Histogram{buckets: newBuckets(wholeFigures)}
 	for _, v := range values {
-		h.add(v, wholeFigures)
+		h.add(v)
 	}
 	return h
 }
 
 func TestNoSamplesNoValue(t *testing.T) {
 	e := Histogram{}.Quantile(0.5)
-	if e.Samples != 0 || e.Value != 0 || !e.Flagged || e.Why != "no samples" {
+	if e.Samples != 0 || e.Value != 0 || e.Why != "no samples" {
 		t.Errorf("estimate of nothing: %+v", e)
 	}
 	h := Histogram{}
@@ -33,9 +33,9 @@ func TestQuantileIsThatOfTheSample(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(0, int64(Longest)), 1, 300).Draw(t, "values")
 		p := rapid.Float64Range(0, 1).Draw(t, "p")
-		var h Histogram
+		h := durations()
 		for _, v := range values {
-			h.add(time.Duration(v), wholeFigures)
+			h.add(time.Duration(v))
 		}
 		slices.Sort(values)
 		e := h.Quantile(p)
@@ -48,8 +48,9 @@ func TestQuantileIsThatOfTheSample(t *testing.T) {
 		if e.Low > e.Value || e.Value > e.High || e.High > h.Max() {
 			t.Fatalf("%+v: the interval does not hold the value, or reaches beyond %s", e, h.Max())
 		}
-		if h.Min() != time.Duration(values[0]) || h.Max() != time.Duration(values[len(values)-1]) {
-			t.Fatalf("min %s and max %s are not exact", h.Min(), h.Max())
+		first, last := time.Duration(values[0]), time.Duration(values[len(values)-1])
+		if h.Min() > first || h.Min() < first-max(first/1000, 1024) || h.Max() < last || h.Max() > last+max(last/1000, 1024) {
+			t.Fatalf("min %s and max %s are not those of the buckets", h.Min(), h.Max())
 		}
 	})
 }
@@ -57,9 +58,9 @@ func TestQuantileIsThatOfTheSample(t *testing.T) {
 func TestRankBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(0, int64(time.Second)), 1, 100).Draw(t, "values")
-		var h Histogram
+		h := durations()
 		for _, v := range values {
-			h.add(time.Duration(v), wholeFigures)
+			h.add(time.Duration(v))
 		}
 		slices.Sort(values)
 		for i, v := range values {
@@ -99,12 +100,12 @@ func TestRanks(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	mix := func(fast, slow int) Histogram {
-		var h Histogram
+		h := durations()
 		for range fast {
-			h.add(2*time.Millisecond, wholeFigures)
+			h.add(2 * time.Millisecond)
 		}
 		for range slow {
-			h.add(250*time.Millisecond, wholeFigures)
+			h.add(250 * time.Millisecond)
 		}
 		return h
 	}
@@ -116,15 +117,15 @@ func TestFlags(t *testing.T) {
 	}{
 		{"p50 of a mix", mix(980, 20), 0.5, ""},
 		{"p99 of a mix, on its plateau", mix(9800, 200), 0.99, ""},
-		{"p98 of a mix, on the jump", mix(9800, 200), 0.98, "any value from 2 ms to 250 ms"},
-		{"p98 of a mix, just above the jump", mix(9799, 201), 0.98, "any value from 2 ms to 250 ms"},
-		{"p99 of a 99/1 mix, on the jump", mix(9900, 100), 0.99, "any value from 2 ms to 250 ms"},
+		{"p98 of a mix, on the jump", mix(9800, 200), 0.98, "any value from 2 ms to 250.1 ms"},
+		{"p98 of a mix, just above the jump", mix(9799, 201), 0.98, "any value from 2 ms to 250.1 ms"},
+		{"p99 of a 99/1 mix, on the jump", mix(9900, 100), 0.99, "any value from 2 ms to 250.1 ms"},
 		{"p99 of too few", mix(50, 0), 0.99, "no upper bound"},
 		{"the maximum", mix(9800, 200), 1, "no upper bound"},
 	} {
 		e := c.h.Quantile(c.p)
-		if e.Flagged != (c.why != "") || !strings.Contains(e.Why, c.why) {
-			t.Errorf("%s: flagged %v %q, want %q: %+v", c.name, e.Flagged, e.Why, c.why, e)
+		if (e.Why == "") != (c.why == "") || !strings.Contains(e.Why, c.why) {
+			t.Errorf("%s: %q, want %q: %+v", c.name, e.Why, c.why, e)
 		}
 	}
 	// The interval of p99 of a 99/1 mix must name both sides, not a value between.

@@ -44,7 +44,7 @@ func TestNoFailureImprovesAFigure(t *testing.T) {
 		compare("all labels", with.Label("operation")[Accepted], without.Label("operation")[Accepted])
 		for _, s := range with.Series {
 			for _, other := range without.Series {
-				if s.At == other.At {
+				if s.T == other.T {
 					compare("an interval", s.Response[Accepted], other.Response[Accepted])
 				}
 			}
@@ -71,7 +71,7 @@ func TestFiguresCoverFailedRequests(t *testing.T) {
 		// The accepted requests went out 2 s late, the others in time.
 		{"no response in time, beside late requests", Sample{Failure: FailureTimeout, Done: 1000 * ms}, 2000 * ms, 2002 * ms, 2002 * ms, 2002 * ms, true, true},
 	} {
-		r := NewRecorder(Plan{Name: "steady", Planned: 1000, Rate: 100, Duration: 10 * time.Second})
+		r := newRecorder(Plan{Name: "steady", Rate: 100, Duration: 10 * time.Second})
 		for i := range 1000 {
 			s := Sample{Status: 200, Sent: c.lag, Done: c.lag + 2*ms}
 			if i%20 == 0 {
@@ -102,7 +102,7 @@ func TestFiguresCoverFailedRequests(t *testing.T) {
 // they failed at once.
 func TestASecondInWhichAllFail(t *testing.T) {
 	for took, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Millisecond: 0} {
-		r := NewRecorder(Plan{Name: "steady", Planned: 50, Rate: 10, Duration: 5 * time.Second})
+		r := newRecorder(Plan{Name: "steady", Rate: 10, Duration: 5 * time.Second})
 		for i := range 50 {
 			due := time.Duration(i) * 100 * time.Millisecond
 			s := Sample{Seq: uint64(i), Due: due, Sent: due, Done: due + 20*time.Millisecond, Status: 200}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"outreach.example/conformance/loadtest/schedule"
 )
 
 // steady returns samples of an accepted request every 1/rate seconds with the
@@ -23,8 +25,23 @@ func steady(rate, n int, takes func(i int) time.Duration) []Sample {
 	return out
 }
 
+// Plan is a phase of one rate.
+type Plan struct {
+	Name     string
+	Rate     float64
+	Duration time.Duration
+	Start    time.Time
+	shard    schedule.Schedule // its place among the shards
+}
+
+func newRecorder(p Plan) *Recorder {
+	plan := schedule.Constant(p.Rate, p.Duration)
+	plan.Index, plan.Of = p.shard.Index, p.shard.Of
+	return NewRecorder(p.Name, p.Start, plan)
+}
+
 func record(p Plan, samples []Sample) Recording {
-	r := NewRecorder(p)
+	r := newRecorder(p)
 	for _, s := range samples {
 		r.Add(s)
 	}
@@ -53,8 +70,8 @@ func noise(rng *rand.Rand, fades float64) func() float64 {
 func all(r Recording) string {
 	var b strings.Builder
 	histogram := func(what string, h Histogram) {
-		fmt.Fprint(&b, what, h.count, h.min, h.max, h.clipped)
-		if h.count > 0 {
+		fmt.Fprint(&b, what, h.Count())
+		if h.Count() > 0 {
 			for value, count := range h.buckets.ForEachBucket {
 				fmt.Fprint(&b, " ", value, ":", count)
 			}
@@ -66,7 +83,7 @@ func all(r Recording) string {
 			histogram(what+string(c), of[c])
 		}
 	}
-	fmt.Fprintln(&b, r.Name, r.Planned, r.Rate, r.Duration, r.Start.UTC(), r.ClosedLoop, r.Asked, r.SentIn)
+	fmt.Fprintln(&b, r.Name, r.Planned(), r.Plan.Segments, r.Start.UTC(), r.Seconds)
 	fmt.Fprintln(&b, r.Sent, r.Bytes, r.Statuses, r.Failures)
 	classes("response", r.Response)
 	classes("service", r.Service)
@@ -75,7 +92,7 @@ func all(r Recording) string {
 		classes(name, r.Labels[name])
 	}
 	for _, s := range r.Series {
-		fmt.Fprintln(&b, s.At, s.Asked, s.Sent, s.Done, s.Bytes, s.Limited, s.Failed)
+		fmt.Fprintln(&b, s.T, s.Asked, s.Sent, s.Done, s.BytesReceived, s.Limited, s.Failed)
 		classes("second", s.Response)
 	}
 	return b.String()
@@ -94,10 +111,7 @@ func encoded(t interface{ Fatal(...any) }, r Recording) string {
 func phases(t *rapid.T) (Plan, [][]Sample) {
 	shards := rapid.IntRange(1, 5).Draw(t, "shards")
 	n := rapid.IntRange(0, 200).Draw(t, "samples")
-	plan := Plan{Name: "mixed", Rate: 20, Duration: 10 * time.Second, Start: time.UnixMilli(1_700_000_000_123), Planned: 200, Asked: make([]int64, 10)}
-	for i := range plan.Asked {
-		plan.Asked[i] = 20
-	}
+	plan := Plan{Name: "mixed", Rate: 20, Duration: 10 * time.Second, Start: time.UnixMilli(1_700_000_000_123)}
 	wait := rapid.OneOf(
 		rapid.Int64Range(0, int64(5*time.Millisecond)),
 		rapid.Int64Range(0, int64(3*time.Second)),
@@ -121,20 +135,9 @@ func phases(t *rapid.T) (Plan, [][]Sample) {
 	return plan, parts
 }
 
-// shardOf returns the part of the plan of shard i of n.
+// shardOf returns shard i of n of the plan.
 func shardOf(p Plan, i, n int) Plan {
-	all := p.Asked
-	p.Asked, p.Planned = make([]int64, len(all)), 0
-	seq := int64(0)
-	for second, asked := range all {
-		for range asked {
-			if seq%int64(n) == int64(i) {
-				p.Asked[second]++
-				p.Planned++
-			}
-			seq++
-		}
-	}
+	p.shard = schedule.Schedule{Index: i, Of: n}
 	return p
 }
 

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 )
@@ -19,7 +20,7 @@ func TestLongPhasesHaveLongIntervals_long(t *testing.T) {
 		{7 * 24 * time.Hour, 10 * time.Minute},
 	} {
 		seconds := int(c.lasts / time.Second)
-		r := NewRecorder(Plan{Name: "soak", Planned: int64(seconds), Rate: 1, Duration: c.lasts, Start: time.Unix(1e9, 0)})
+		r := newRecorder(Plan{Name: "soak", Rate: 1, Duration: c.lasts, Start: time.Unix(1e9, 0)})
 		for i := range seconds {
 			due := time.Duration(i) * time.Second
 			r.Add(Sample{Seq: uint64(i), Label: "a", Due: due, Sent: due, Done: due + time.Duration(i%100)*time.Millisecond, Status: 200, Bytes: 1})
@@ -28,8 +29,8 @@ func TestLongPhasesHaveLongIntervals_long(t *testing.T) {
 		if rec.Width != c.width || len(rec.Series) > mostIntervals {
 			t.Errorf("%s: %d intervals of %s, want at most %d of %s", c.lasts, len(rec.Series), rec.Width, mostIntervals, c.width)
 		}
-		if len(rec.Asked) < seconds || len(rec.SentIn) != seconds {
-			t.Errorf("%s: %d seconds of requests due and %d of requests sent, want %d", c.lasts, len(rec.Asked), len(rec.SentIn), seconds)
+		if len(rec.asked) < seconds || len(rec.Seconds) != seconds {
+			t.Errorf("%s: %d seconds of requests due and %d of requests sent, want %d", c.lasts, len(rec.asked), len(rec.Seconds), seconds)
 		}
 		if err := rec.check(); err != nil {
 			t.Errorf("%s: %v", c.lasts, err)
@@ -52,13 +53,13 @@ func TestLongPhasesHaveLongIntervals_long(t *testing.T) {
 // whose intervals are longer.
 func TestLongIntervalsDoNotHideBunches(t *testing.T) {
 	const rate, seconds = 10, 3600
-	r := NewRecorder(Plan{Name: "soak", Planned: rate * seconds, Rate: rate, Duration: seconds * time.Second, Start: time.Unix(1e9, 0)})
+	r := newRecorder(Plan{Name: "soak", Rate: rate, Duration: seconds * time.Second, Start: time.Unix(1e9, 0)})
 	for i := range rate * seconds {
 		due := time.Duration(i) * time.Second / rate
 		sent := due.Truncate(2*time.Second) + time.Second
 		r.Add(Sample{Seq: uint64(i), Label: "a", Due: due, Sent: sent, Done: sent + time.Millisecond, Status: 200})
 	}
-	if share := r.Recording().Displaced(); share < 0.45 {
-		t.Errorf("%.2f of the requests went out in another second, want half", share)
+	if said := r.Recording().OtherLoad(); !strings.HasPrefix(said, "50 % of the requests went out in another second") {
+		t.Errorf("%q, want half", said)
 	}
 }

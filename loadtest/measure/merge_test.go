@@ -13,7 +13,7 @@ import (
 func TestMergeOfAnySplitIsTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plan, parts := phases(t)
-		whole := NewRecorder(plan)
+		whole := newRecorder(plan)
 		recordings := make([]Recording, len(parts))
 		for i, samples := range parts {
 			recordings[i] = record(shardOf(plan, i, len(parts)), samples)
@@ -44,7 +44,7 @@ func TestMergeOfAnySplitIsTheWhole(t *testing.T) {
 func TestPiecesInTurnAreOnePhase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plan, parts := phases(t)
-		whole, pieces := NewRecorder(plan), make([]Recording, len(parts))
+		whole, pieces := newRecorder(plan), make([]Recording, len(parts))
 		seconds := 0
 		for i, samples := range parts {
 			pieces[i] = record(plan, samples)
@@ -57,15 +57,15 @@ func TestPiecesInTurnAreOnePhase(t *testing.T) {
 		if err := got.check(); err != nil {
 			t.Fatal(err)
 		}
-		if got.Planned != plan.Planned*int64(len(pieces)) || got.Duration != plan.Duration*time.Duration(len(pieces)) {
-			t.Fatalf("planned %d in %s, of %d pieces", got.Planned, got.Duration, len(pieces))
+		if got.Planned() != 200*int64(len(pieces)) || got.Rate() != plan.Rate {
+			t.Fatalf("planned %d at %v/s, of %d pieces", got.Planned(), got.Rate(), len(pieces))
 		}
 		if got.Sent != want.Sent || got.Bytes != want.Bytes || len(got.Series) != seconds {
 			t.Fatalf("sent %d, %d bytes, %d seconds; want %d, %d, %d", got.Sent, got.Bytes, len(got.Series), want.Sent, want.Bytes, seconds)
 		}
 		for i, s := range got.Series {
-			if i > 0 && s.At <= got.Series[i-1].At {
-				t.Fatalf("second %d follows second %d", s.At, got.Series[i-1].At)
+			if i > 0 && s.T <= got.Series[i-1].T {
+				t.Fatalf("second %d follows second %d", s.T, got.Series[i-1].T)
 			}
 		}
 		for _, c := range classes {
@@ -96,11 +96,10 @@ func TestMergeRefusesDifferentPlans(t *testing.T) {
 		"phases":    func(p *Plan) { p.Name = "y" },
 		"rates":     func(p *Plan) { p.Rate = 50 },
 		"durations": func(p *Plan) { p.Duration++ },
-		"loops":     func(p *Plan) { p.ClosedLoop = true },
 	} {
 		other := plan
 		change(&other)
-		if _, err := Merge(NewRecorder(plan).Recording(), NewRecorder(other).Recording()); err == nil || !strings.Contains(err.Error(), "different plans") {
+		if _, err := Merge(newRecorder(plan).Recording(), newRecorder(other).Recording()); err == nil || !strings.Contains(err.Error(), "different plans") {
 			t.Errorf("different %s: %v", name, err)
 		}
 	}

@@ -10,8 +10,8 @@
 // that took longer than the figure, with the time that they took as a lower bound. Every
 // quantile comes with the interval that the sample supports (see estimate.go).
 //
-// The package is pure: no clock, no network. It is the only user of
-// hdrhistogram-go and imports no other package of this module.
+// The package is pure: no clock, no network. It is the only user of hdrhistogram-go. Within
+// this module it imports only package schedule and the results model.
 package measure
 
 import (
@@ -19,75 +19,132 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/reports/load"
 )
 
 // Recording holds the measurements of a phase. It never changes.
 type Recording struct {
-	Plan
-
-	Sent     int64
-	Statuses map[int]int64    // 0: no answer
-	Failures map[string]int64 // by Failure word
-	First    Third            // third of a phase of one rate
-	Last     Third
-	SentIn   []int64    // requests sent in each second; those due in it are in Asked
-	Series   []Interval // those in which something was due, sent or done
-
-	Response map[Class]Histogram `json:"-"` // from the due time
-	Service  map[Class]Histogram `json:"-"` // from the send time
-	Lag      Histogram           `json:"-"` // of every request sent
-	Labels   map[string]Label    `json:"-"`
+	Counters
+	histograms map[key]*Histogram
+	Width      time.Duration // of each item of Series: whole seconds
 
 	// Known from the fields above:
-	Bytes int64         `json:"-"` // of answers' bodies
-	Width time.Duration `json:"-"` // of each item of Series: whole seconds
+	Sent, Bytes int64 // requests, and bytes of responses' bodies
+	Response    Label
+	Service     map[Class]Histogram // from the send time
+	Lag         Histogram           // of every request sent
+	Labels      map[string]Label
+	Series      []Interval // those in which something was due, sent or done
+	asked       []int64    // requests due in each second
 }
 
-// Label holds the response times of a Recording for one kind of request.
+// Counters are what a Recording holds beside its histograms.
+type Counters struct {
+	Name     string            // of the phase
+	Start    time.Time         // all times count from here; the same for all shards
+	Plan     schedule.Schedule // of this process; a closed loop has no rate
+	Statuses map[int]int64     // 0: no answer
+	Failures map[string]int64  // by Failure word
+	Seconds  []load.Interval   // what was sent and done in each second
+}
+
+// key identifies a histogram of a Recording.
+type key struct {
+	Kind  string
+	Class Class  `json:",omitempty"` // empty for the lag
+	Label string `json:",omitempty"`
+	At    int    `json:",omitempty"` // the interval
+}
+
+// The kinds of histograms. Those of a label, an interval and a third hold response times.
+const (
+	serviceKind  = "service"
+	lagKind      = "lag"
+	labelKind    = "label"
+	intervalKind = "interval" // of the requests due in one interval
+	firstKind    = "first"    // accepted requests due in the first third of a phase of one rate
+	lastKind     = "last"
+)
+
+// Label holds response times, from the due time.
 type Label map[Class]Histogram
 
 // Count returns the number of requests of the class.
 func (l Label) Count(c Class) int64 { return l[c].Count() }
 
-// Interval is a part of a phase, as long as the recording's Width. A request counts as
-// asked in the interval in which it was due, as sent in the one in which it was sent, and
-// as done in the one in which its answer was complete.
+// Interval is a part of a phase, as long as the recording's Width.
 type Interval struct {
-	At      int   // the interval, from 0
-	Asked   int64 `json:"-"`
-	Sent    int64 `json:"-"`
-	Done    int64
-	Limited int64 `json:",omitempty"` // of those done
-	Failed  int64 `json:",omitempty"` // of those done
-	Bytes   int64 // of those done
+	load.Interval // its counts
 
 	// Response holds the response times of the requests due in this interval,
 	// with two significant figures. A stall shows where it began.
-	Response map[Class]Histogram `json:"-"`
+	Response Label
 }
+
+func newRecording(name string, start time.Time, plan schedule.Schedule) Recording {
+	r := Recording{Counters: Counters{Name: name, Start: start, Plan: plan, Statuses: map[int]int64{}, Failures: map[string]int64{}}}
+	return r.empty()
+}
+
+// empty returns r with no histograms.
+func (r Recording) empty() Recording {
+	r.histograms, r.asked, r.Width = map[key]*Histogram{}, r.Plan.PerSecond(), width(r.Duration())
+	return r
+}
+
+// histogram returns the histogram of the key, a new one if there is none.
+func (r *Recording) histogram(k key) *Histogram {
+	h := r.histograms[k]
+	if h == nil {
+		h = &Histogram{buckets: newBuckets(k.figures())}
+		r.histograms[k] = h
+	}
+	return h
+}
+
+func (k key) figures() int {
+	if k.Kind == intervalKind {
+		return intervalFigures
+	}
+	return wholeFigures
+}
+
+// The plan of the recording.
+
+// Planned returns how many requests were due. A closed loop has no plan beyond what it sent.
+func (r Recording) Planned() int64 {
+	if r.ClosedLoop() {
+		return r.Sent
+	}
+	return r.Plan.Planned()
+}
+
+// Duration returns the length of the plan.
+func (r Recording) Duration() time.Duration { return r.Plan.Duration() }
+
+// Rate returns the rate of the whole plan in requests per second; 0 if it varies.
+func (r Recording) Rate() float64 {
+	rate := 0.0
+	for _, g := range r.Plan.Segments {
+		if rate > 0 && g.Rate > 0 && g.Rate != rate {
+			return 0
+		}
+		rate = max(rate, g.Rate)
+	}
+	return rate
+}
+
+// ClosedLoop reports whether the phase had no schedule: each request followed the previous
+// answer. Due then equals Sent, and nothing can be dropped.
+func (r Recording) ClosedLoop() bool { return r.Plan.Planned() == 0 }
 
 // Count returns the number of requests of the class.
-func (r Recording) Count(c Class) int64 { return r.Response[c].Count() }
+func (r Recording) Count(c Class) int64 { return r.Response.Count(c) }
 
 // Dropped returns how many planned requests were never sent.
-func (r Recording) Dropped() int64 {
-	if r.ClosedLoop {
-		return 0
-	}
-	return max(r.Planned-r.Sent, 0)
-}
-
-// LagLimit returns the send lag above which a request is late: 1 ms, or 5 % of
-// the median response time of the accepted requests if that is more. The p99 of
-// the lag of a good run stays below it.
-func (r Recording) LagLimit() time.Duration {
-	const least, share = time.Millisecond, 20
-	return max(least, r.Response[Accepted].value(0.5)/share)
-}
-
-// Late returns how many requests were sent more than LagLimit after they were
-// due.
-func (r Recording) Late() int64 { return r.Lag.Above(r.LagLimit()) }
+func (r Recording) Dropped() int64 { return max(r.Planned()-r.Sent, 0) }
 
 // LabelNames returns the sorted labels.
 func (r Recording) LabelNames() []string { return slices.Sorted(maps.Keys(r.Labels)) }
@@ -96,212 +153,133 @@ func (r Recording) LabelNames() []string { return slices.Sorted(maps.Keys(r.Labe
 // request has it, the result covers all labels that begin with it and a space: an
 // operation stands for its pages of every size.
 func (r Recording) Label(name string) Label {
-	if l, exact := r.Labels[name]; exact {
-		return l
-	}
 	if name == "" {
 		return r.Response
 	}
-	sum := Label{}
-	for _, label := range r.LabelNames() {
-		if strings.HasPrefix(label, name+" ") {
-			sum = mergedClasses(sum, r.Labels[label])
-		}
+	if l, exact := r.Labels[name]; exact {
+		return l
 	}
-	return link(sum, r.Service, map[Class]*intervals{Accepted: r.Response[Accepted].intervals})
+	return r.sum(func(label string) bool { return strings.HasPrefix(label, name+" ") })
 }
 
-// finished completes a Recording: the intervals in which nothing was done but something
-// was asked or sent, sums, and links. Quantiles need the intervals to estimate
-// correlation, and accepted requests the failed ones.
+// sum adds up the labels that match.
+func (r Recording) sum(match func(string) bool) Label {
+	sum := Label{}
+	for name, l := range r.Labels {
+		for c, h := range l {
+			if match(name) {
+				sum[c] = sum[c].plus(h)
+			}
+		}
+	}
+	return r.link(sum, r.Series)
+}
+
+// finished completes a Recording from its histograms and counters.
 func (r Recording) finished() Recording {
-	r.Series, r.Bytes = r.filled(), 0
-	for i := range r.Series {
-		s := &r.Series[i]
-		r.count(s)
-		r.Bytes += s.Bytes
-		link(s.Response, r.Service, nil)
+	r.Service, r.Labels, r.Series = map[Class]Histogram{}, map[string]Label{}, nil
+	busy := map[int]bool{}
+	for k, h := range r.histograms {
+		switch k.Kind {
+		case serviceKind:
+			r.Service[k.Class] = *h
+		case lagKind:
+			r.Lag = *h
+		case labelKind:
+			if r.Labels[k.Label] == nil {
+				r.Labels[k.Label] = Label{}
+			}
+			r.Labels[k.Label][k.Class] = *h
+		case intervalKind:
+			busy[k.At] = true
+		}
 	}
-	series := map[Class]*intervals{}
-	for _, c := range classes {
-		series[c] = intervalsOf(r.Series, c)
+	for i, s := range r.Seconds {
+		if s.Sent+s.Done > 0 {
+			busy[r.intervalOf(i)] = true
+		}
 	}
+	for i, n := range r.asked {
+		if n > 0 {
+			busy[r.intervalOf(i)] = true
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(busy)) {
+		s := r.interval(at)
+		r.Sent, r.Bytes, r.Series = r.Sent+s.Sent, r.Bytes+s.BytesReceived, append(r.Series, s)
+	}
+	r.Response = r.sum(func(string) bool { return true })
 	for _, l := range r.Labels {
-		link(l, r.Service, series)
+		r.link(l, r.Series)
 	}
-	link(r.Response, r.Service, series)
-	link(r.Service, r.Service, series)
+	r.link(r.Service, r.Series)
 	return r
 }
 
-// filled returns the series with the intervals in which something was only asked or sent.
-func (r Recording) filled() []Interval {
-	there := map[int]bool{}
-	for _, s := range r.Series {
-		there[s.At] = true
-	}
-	series := slices.Clone(r.Series)
-	for i, asked := range addedAt(slices.Clone(r.Asked), 0, r.SentIn) {
-		if at := i / int(r.Width/time.Second); asked > 0 && !there[at] {
-			there[at] = true
-			series = append(series, Interval{At: at, Response: map[Class]Histogram{}})
-		}
-	}
-	slices.SortFunc(series, func(a, b Interval) int { return a.At - b.At })
-	return series
-}
-
-func link(of, service map[Class]Histogram, series map[Class]*intervals) map[Class]Histogram {
+// link connects the histograms of the accepted requests with those of the failed ones, and
+// all with the intervals, which show how correlated the requests are.
+func (r Recording) link(of Label, series []Interval) Label {
 	for c, h := range of {
-		h.intervals = series[c]
+		h.class, h.series, h.beyond = c, series, Longest
 		of[c] = h
 	}
-	if failed := of[Failed]; failed.count > 0 {
+	if failed := of[Failed]; failed.Count() > 0 {
 		h := of[Accepted]
-		h.intervals, h.failed, h.longest = series[Accepted], &failed, service[Accepted].max
+		h.class, h.series, h.failed = Accepted, series, &failed
+		if longest := r.histograms[key{Kind: serviceKind, Class: Accepted}]; longest != nil {
+			h.longest = longest.Max()
+		}
 		of[Accepted] = h
 	}
 	return of
 }
 
-// Plan describes what a phase intends to send.
-type Plan struct {
-	Name     string        // of the phase
-	Planned  int64         // requests of this process: its shard's share of the plan
-	Rate     float64       // requests per second of the whole plan; 0 if it varies
-	Duration time.Duration // of the whole plan
-	Start    time.Time     // all times count from here; the same for all shards
-
-	// ClosedLoop marks a phase without a schedule: each request follows the
-	// previous answer. Due equals Sent, and nothing can be dropped.
-	ClosedLoop bool
-
-	// Asked holds how many planned requests were due in each second. If empty,
-	// Planned is spread evenly over Duration. That of a Recording is never empty,
-	// unless nothing was planned.
-	Asked []int64
-}
-
-// Shard is one part of a plan that several processes share. The zero value is
-// the whole plan.
-type Shard struct {
-	Index int // from 0
-	Of    int // number of shards; 0 means the whole plan
-}
-
-// bySecond returns how many requests were due in each second.
-func (p Plan) bySecond() []int64 {
-	if len(p.Asked) > 0 || p.Planned == 0 {
-		return p.Asked
-	}
-	asked := make([]int64, p.seconds())
-	var before int64
-	for i := range asked {
-		until := p.Planned // by the end of the second
-		if i < len(asked)-1 {
-			until = int64(float64(p.Planned) * float64(i+1) / p.Duration.Seconds())
+// interval returns an interval.
+func (r Recording) interval(at int) Interval {
+	each := int(r.Width / time.Second)
+	s := Interval{load.Interval{T: int64(at * each)}, Label{}}
+	for i := at * each; i < (at+1)*each; i++ {
+		if i < len(r.asked) {
+			s.Asked += r.asked[i]
 		}
-		asked[i], before = until-before, until
+		if i < len(r.Seconds) {
+			add(&s.Interval, r.Seconds[i])
+		}
 	}
-	return asked
+	for _, c := range classes {
+		if h := r.histograms[key{Kind: intervalKind, Class: c, At: at}]; h != nil {
+			s.Response[c] = *h
+		}
+	}
+	r.link(s.Response, nil)
+	return s
 }
 
-// nth returns value i, or 0 beyond the end.
-func nth(values []int64, i int) int64 {
-	if i < len(values) {
-		return values[i]
-	}
-	return 0
+// intervalOf returns the interval of a second.
+func (r Recording) intervalOf(second int) int { return second / int(r.Width/time.Second) }
+
+func add(to *load.Interval, s load.Interval) {
+	to.Sent += s.Sent
+	to.Done += s.Done
+	to.Accepted += s.Accepted
+	to.Limited += s.Limited
+	to.Failed += s.Failed
+	to.BytesReceived += s.BytesReceived
 }
 
 // Begins returns when the interval begins.
-func (r Recording) Begins(s Interval) time.Duration { return time.Duration(s.At) * r.Width }
-
-// count sets how many requests were due and sent in the interval.
-func (r Recording) count(s *Interval) {
-	each := int(r.Width / time.Second)
-	s.Asked, s.Sent = 0, 0
-	for i := s.At * each; i < (s.At+1)*each; i++ {
-		s.Asked += nth(r.Asked, i)
-		s.Sent += nth(r.SentIn, i)
-	}
-}
-
-// seconds returns the length of the plan in seconds, rounded up.
-func (p Plan) seconds() int { return int((p.Duration + time.Second - 1) / time.Second) }
+func (s Interval) Begins() time.Duration { return time.Duration(s.T) * time.Second }
 
 // mostIntervals limits the intervals of a phase, and so the memory that a long phase
 // takes: half an hour has intervals of a second, 8 hours have intervals of 20 s.
 const mostIntervals = 1800
 
-// widths are the lengths of intervals, in seconds. The last is enough for maxSeconds.
-var widths = [...]int{1, 2, 5, 10, 20, 30, 60, 120, 300, 600}
-
-// width returns the length of the intervals in which the plan is recorded.
-func (p Plan) width() time.Duration {
-	for _, w := range widths {
-		if p.seconds() <= mostIntervals*w {
-			return time.Duration(w) * time.Second
+// width returns the length of the intervals in which a phase is recorded.
+func width(lasts time.Duration) time.Duration {
+	for _, w := range []time.Duration{1, 2, 5, 10, 20, 30, 60, 120, 300} {
+		if lasts <= mostIntervals*w*time.Second {
+			return w * time.Second
 		}
 	}
-	return time.Duration(widths[len(widths)-1]) * time.Second
+	return 10 * time.Minute // enough for the longest schedule
 }
-
-// Class is how a request ended.
-type Class string
-
-// The classes. Every sample has exactly one.
-const (
-	Accepted Class = "accepted" // a whole answer with a 2xx status
-	Limited  Class = "limited"  // a whole answer with status 429
-	Failed   Class = "failed"   // any other answer, part of one, or none
-)
-
-var classes = [...]Class{Accepted, Limited, Failed}
-
-// The reasons for a missing or incomplete answer. A Recorder counts any other
-// word as FailureOther.
-const (
-	FailureTimeout    = "timeout"     // the generator gave up waiting
-	FailureRefused    = "refused"     // no connection could be made
-	FailureReset      = "reset"       // the connection broke
-	FailureTooLong    = "too long"    // the body exceeds the limit
-	FailureLongHeader = "long header" // the header exceeds the limit
-	FailureOther      = "other"
-)
-
-// Sample is one request of a phase. Times count from the phase's start.
-type Sample struct {
-	Seq     uint64        // place in the schedule
-	Label   string        // kind of request, e.g. "campaigns.list limit=100": the unit of the breakdown
-	Due     time.Duration // when the schedule wanted it sent
-	Sent    time.Duration // when it was sent
-	Done    time.Duration // when the last byte arrived or the request failed
-	Status  int           // 0: no answer
-	Bytes   int64         // of the answer's body
-	Failure string        // one of the Failure words; empty for a whole answer
-}
-
-// Class returns how the request ended.
-func (s Sample) Class() Class {
-	switch {
-	case s.Failure != "":
-		return Failed
-	case s.Status >= 200 && s.Status <= 299:
-		return Accepted
-	case s.Status == 429:
-		return Limited
-	default:
-		return Failed
-	}
-}
-
-// Lag returns how late the request was sent: the generator's delay.
-func (s Sample) Lag() time.Duration { return s.Sent - s.Due }
-
-// Service returns the time from sending to the last byte of the answer.
-func (s Sample) Service() time.Duration { return s.Done - s.Sent }
-
-// Response returns the time from the moment the request was due to the last
-// byte of the answer: what a user experiences at a fixed rate.
-func (s Sample) Response() time.Duration { return s.Done - s.Due }

@@ -1,97 +1,135 @@
 package measure
 
 import (
-	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Share is the share of requests that ended in some way, with its interval.
+// Share is the share of requests beyond a bound, with its interval.
 type Share struct {
-	Count, Of int64 // requests that ended so, and all; no value if Of is 0
+	Count, Of int64 // requests beyond the bound, and all; no value if Of is 0
 	Value     float64
-	Low, High float64 // the interval of the server's true share, at Confidence
-	Design    float64 // as in Estimate
+	// The interval of the server's true share, at Confidence. The sample counts for less
+	// if the share varies from second to second by more than chance.
+	Low, High float64
+	Design    float64                     // as in Estimate
+	Alone     struct{ Low, High float64 } // the interval if the requests did not depend on each other
 
-	Alone struct{ Low, High float64 } // as in Estimate
+	// The generator's lag may have put requests beyond a bound on their response time.
+	Sure     int64         // of Count, at least how many would be beyond it without the lag
+	Least    float64       // Alone.Low for those alone
+	Perhaps  int64         // failed requests that might have taken longer than the bound; High includes them
+	Excluded int64         // requests that got 429 or failed sooner
+	From, To time.Duration // when those beyond were due; both 0 if it is the whole phase
 }
 
-// Share estimates the share of requests that ended in one of the classes, of all requests or
-// of those that Label finds. The interval is Clopper and Pearson's, which never covers less
-// than it claims. The sample counts for less if the share varies from second to second by
-// more than chance. Requests with a label count as correlated like all requests.
-func (r Recording) Share(label string, of ...Class) Share {
-	count := func(classes map[Class]Histogram) (b block) {
-		for class, h := range classes {
-			b.n += h.count
-			if slices.Contains(of, class) {
-				b.hits += h.count
-			}
+// Share estimates the share of requests that ended in the class, of all requests or of
+// those that Label finds.
+func (r Recording) Share(label string, class Class) Share {
+	return r.share(label, func(l Label) (b block) {
+		for _, h := range l {
+			b.n += h.Count()
 		}
+		b.hits = l.Count(class)
 		return b
+	})
+}
+
+// Slower estimates the share of requests that took longer than the bound, for a bound on
+// the p-quantile of the accepted requests. A failed request counts as in the quantile. If
+// it took no longer than the bound, it might have.
+func (r Recording) Slower(bound time.Duration, p float64, label string) Share {
+	h := r.Label(label)[Accepted]
+	over := h.over(h.value(p))
+	slow := func(l Label) block {
+		failed := l[Failed]
+		return block{l.Count(Accepted) + failed.Above(over), l[Accepted].Above(bound) + failed.Above(max(bound, over))}
 	}
+	s := r.share(label, slow)
+	for _, h := range r.Label(label) {
+		s.Excluded += h.Count()
+	}
+	s.Excluded -= s.Of
+	s.Sure = min(s.Count, r.withoutLag(bound, over, label))
+	s.Least, _ = clopperPearson(s.Sure, s.Of, 1)
+	failed := r.Label(label)[Failed]
+	if s.Perhaps = failed.Above(over) - failed.Above(max(bound, over)); s.Perhaps > 0 {
+		_, s.High = clopperPearson(s.Count+s.Perhaps, s.Of, s.Design)
+		s.Alone.High = s.High
+	}
+	return s
+}
+
+// withoutLag returns how many requests at least would have taken longer than the bound
+// without the generator's lag.
+//
+// A generator that sends late also reads late. So a service time is too long by a lag, too,
+// though not by the lag of the same request. If all lags but a few are at most x, then all
+// service times but as many are too long by at most x, whatever one has to do with the
+// other. Each x gives a number of requests that are too slow; the largest of some counts.
+// Requests that are not late count as sent in time.
+func (r Recording) withoutLag(bound, over time.Duration, label string) (most int64) {
+	times, took := time.Duration(1), Label(r.Service)
+	if label != "" { // service times are not kept by label
+		times, took = 2, r.Label(label)
+	}
+	limit := r.LagLimit()
+	for x := time.Duration(0); ; x = max(limit, x+x/16) {
+		few := r.Lag.Above(max(x, limit))
+		slow := bound + times*x
+		most = max(most, took[Accepted].Above(slow)+took[Failed].Above(max(slow, over))-few)
+		if few == 0 {
+			return most
+		}
+	}
+}
+
+// share estimates the share of hits, which count counts.
+func (r Recording) share(label string, count func(Label) block) Share {
 	whole := count(r.Label(label))
 	var blocks []block
+	from, to := time.Duration(-1), time.Duration(0)
 	for _, s := range r.Series {
-		if b := count(s.Response); b.n > 0 {
+		b := count(s.Response)
+		if b.n > 0 {
 			blocks = append(blocks, b)
 		}
+		if b.hits > 0 {
+			if to = s.Begins() + r.Width; from < 0 {
+				from = s.Begins()
+			}
+		}
 	}
-	return shareOf(whole, designEffect(blocks, whole.n))
+	s := shareOf(whole, designEffect(blocks, whole.n))
+	if to = min(to, max(r.Duration(), from)); from > 0 || to < r.Duration() {
+		s.From, s.To = max(from, 0), to
+	}
+	return s
 }
 
+// shareOf returns the share of hits with Clopper and Pearson's interval, which never covers
+// less than it claims.
 func shareOf(b block, design float64) Share {
-	s := Share{Count: b.hits, Of: b.n, High: 1, Design: design}
-	s.Alone.High = 1
-	if b.n == 0 {
-		return s
+	s := Share{Count: b.hits, Of: b.n, Design: design, Sure: b.hits}
+	s.Low, s.High = clopperPearson(b.hits, b.n, design)
+	s.Alone.Low, s.Alone.High = clopperPearson(b.hits, b.n, 1)
+	s.Least = s.Alone.Low
+	if b.n > 0 {
+		s.Value = float64(b.hits) / float64(b.n)
 	}
-	s.Value = float64(b.hits) / float64(b.n)
-	s.Low, s.High = clopperPearson(float64(b.hits)/design, float64(b.n)/design)
-	s.Alone.Low, s.Alone.High = clopperPearson(float64(b.hits), float64(b.n))
 	return s
 }
 
 // clopperPearson returns the interval of a share.
-func clopperPearson(hits, n float64) (low, high float64) {
+func clopperPearson(count, of int64, design float64) (low, high float64) {
+	hits, n := float64(count)/design, float64(of)/design
 	high = 1
-	if hits > 0 {
+	if count > 0 {
 		low = mathext.InvRegIncBeta(hits, n-hits+1, alpha/2)
 	}
-	if hits < n {
+	if count < of {
 		high = mathext.InvRegIncBeta(hits+1, n-hits, 1-alpha/2)
 	}
 	return low, high
-}
-
-// Stretch is the part of a phase in which some requests were due.
-type Stretch struct {
-	Count    int64         // of those requests
-	From, To time.Duration // both 0 if it is the whole phase
-}
-
-// Beyond returns how many requests of the classes, with the label, took longer than the bound,
-// and when they were due. The time covers all labels, because intervals do not tell them
-// apart.
-func (r Recording) Beyond(bound time.Duration, label string, of ...Class) Stretch {
-	count := func(classes map[Class]Histogram) (n int64) {
-		for _, class := range of {
-			n += classes[class].Above(bound)
-		}
-		return n
-	}
-	s := Stretch{Count: count(r.Label(label)), From: -1}
-	for _, interval := range r.Series {
-		if count(interval.Response) > 0 {
-			s.To = r.Begins(interval) + r.Width
-			if s.From < 0 {
-				s.From = r.Begins(interval)
-			}
-		}
-	}
-	if s.To = min(s.To, max(r.Duration, s.From)); s.From <= 0 && s.To >= r.Duration {
-		s.From, s.To = 0, 0
-	}
-	return s
 }

@@ -53,9 +53,6 @@ func TestShareOfClasses(t *testing.T) {
 	if s := rec.Share("", Limited); s.Count != 100 || s.Value != 0.1 || s.Design != 1 {
 		t.Errorf("limited: %+v", s)
 	}
-	if s := rec.Share("", Limited, Failed); s.Count != 110 || s.Of != 1000 {
-		t.Errorf("limited and failed: %+v", s)
-	}
 }
 
 // Errors in bursts carry less information than the same number of single ones.

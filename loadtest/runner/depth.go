@@ -34,7 +34,7 @@ func (r *runner) depth() error {
 		return err
 	}
 	c, err := r.count("depth", r.schedule(), func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) })
-	r.draft.Depths(places, c.Recording)
+	r.draft.Depths(places, c)
 	r.shallow(places)
 	return err
 }

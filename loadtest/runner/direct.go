@@ -9,12 +9,14 @@ import (
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/schedule"
 )
 
 // direct records the requests of a step that does not use the generator. It is safe for
 // concurrent use.
 type direct struct {
-	plan     measure.Plan
+	name     string
+	lasts    time.Duration
 	start    time.Time
 	mu       sync.Mutex
 	recorder *measure.Recorder
@@ -23,9 +25,10 @@ type direct struct {
 
 // direct begins a step of that name, whose times count from the start.
 func (r *runner) direct(name string, start time.Time) *direct {
-	plan := measure.Plan{Name: name, Duration: r.scenario.Duration, Start: start.Round(0), ClosedLoop: true}
 	r.env.Watch(r.scenario.Name, name)
-	return &direct{plan: plan, start: start, recorder: measure.NewRecorder(plan), monitor: r.env.Generator.OutageMonitor()}
+	lasts := r.scenario.Duration
+	return &direct{name: name, lasts: lasts, start: start, recorder: measure.NewRecorder(name, start.Round(0), schedule.Constant(0, lasts)),
+		monitor: r.env.Generator.OutageMonitor()}
 }
 
 // record records an exchange with the status that counts. The error is an outage.Error.
@@ -46,7 +49,7 @@ func (d *direct) feed(show func(generate.Live)) (stop func()) {
 		at := time.Since(d.start)
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		show(generate.Live{Phase: d.plan.Name, At: at, Duration: d.plan.Duration, Live: d.recorder.Live(at)})
+		show(generate.Live{Phase: d.name, At: at, Duration: d.lasts, Live: d.recorder.Live(at)})
 	}
 	end := every(generate.LiveEvery, now)
 	return func() {

@@ -37,7 +37,7 @@ func (r *runner) spike() error {
 	whole := r.schedule()
 	c, err := r.count("spike", whole, r.mix.Requests(prepare.InTurn, r.places))
 	if err == nil {
-		r.draft.Recovery(c.Recording, whole.Segments[0].Duration)
+		r.draft.Recovery(c, whole.Segments[0].Duration)
 	}
 	return err
 }
@@ -53,7 +53,6 @@ func (r *runner) soak() error {
 	if dead := new(outage.Error); errors.As(err, &dead) {
 		return err // a dead target shows no drift
 	}
-	c.Cut = err != nil
 	r.draft.Drift(c, seen)
 	return err
 }

@@ -172,7 +172,7 @@ func TestASearchTellsOverwhelmedFromDead(t *testing.T) {
 func TestADyingTargetIsSeenWhenShardsAreJoined(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		soak := builtinScenario(t, "soak", func(s *scenario.Scenario) { s.Duration, s.Warmup = hours, 0 })
-		shares, envs := make([]verdict.Share, 2), make([]*Env, 2)
+		shares, envs := make([]verdict.Outcome, 2), make([]*Env, 2)
 		for i := range envs {
 			var came atomic.Int64
 			envs[i] = patient(t, generate.Options{MaxOutage: 300 * time.Millisecond}, dropping(&came, func(n int64) bool { return n > 50 }))
@@ -182,7 +182,7 @@ func TestADyingTargetIsSeenWhenShardsAreJoined(t *testing.T) {
 		var running sync.WaitGroup
 		for i, env := range envs {
 			env.Start = start
-			running.Go(func() { shares[i].Outcome = Run(t.Context(), env, soak) })
+			running.Go(func() { shares[i] = Run(t.Context(), env, soak) })
 		}
 		running.Wait()
 		o := verdict.Join(soak, shares, verdict.Terms{LagLimit: time.Hour})

@@ -79,9 +79,9 @@ func (r *runner) cutShort(name string, rec measure.Recording, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &dead):
-		return fmt.Errorf("%s was given up after %s of %s requests: %w", name, printable.Number(rec.Sent), printable.Number(rec.Planned), dead)
+		return fmt.Errorf("%s was given up after %s of %s requests: %w", name, printable.Number(rec.Sent), printable.Number(rec.Planned()), dead)
 	case r.ctx.Err() != nil:
-		return fmt.Errorf("%s was interrupted after %s of %s requests: %w", name, printable.Number(rec.Sent), printable.Number(rec.Planned), context.Cause(r.ctx))
+		return fmt.Errorf("%s was interrupted after %s of %s requests: %w", name, printable.Number(rec.Sent), printable.Number(rec.Planned()), context.Cause(r.ctx))
 	default:
 		return err
 	}
@@ -99,23 +99,18 @@ func (r *runner) permit(whole schedule.Schedule) error {
 
 // count sends a phase that belongs to the scenario's figures. No phase is sent twice: a
 // server that stalls makes the generator late, and a second measurement would hide that.
-func (r *runner) count(name string, whole schedule.Schedule, mix generate.Mix) (verdict.Phase, error) {
+func (r *runner) count(name string, whole schedule.Schedule, mix generate.Mix) (measure.Recording, error) {
 	if err := r.stock(whole); err != nil {
-		return verdict.Phase{}, err
+		return measure.Recording{}, err
 	}
 	rec, err := r.send(name, whole, mix, false)
 	r.draft.NoteFirst(r.outageNotes...)
 	r.places += uint64(whole.Planned())
-	p := r.draft.Assess(rec)
 	if err == nil && silent(rec) {
 		err = fmt.Errorf("%s: the target has stopped responding (%s); the scenario was given up", rec.Name, verdict.Endings(rec))
 	}
-	if err != nil {
-		r.draft.KeepCut(p, err)
-		return p, err
-	}
-	r.draft.Keep(p)
-	return p, nil
+	r.draft.Keep(rec, err)
+	return rec, err
 }
 
 // silent reports whether requests were sent and none got a response.

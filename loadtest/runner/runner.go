@@ -87,7 +87,7 @@ func Compare(ctx context.Context, a, b *Env, s scenario.Scenario, order compare.
 				break
 			}
 		}
-		figures = verdict.Compare(a.Seed, draftA, draftB)
+		figures = verdict.Compare(draftA, draftB)
 	}
 	return [2]verdict.Outcome{sides[compare.A].outcome(), sides[compare.B].outcome()}, figures
 }

@@ -43,7 +43,7 @@ func (r *runner) try(rate float64, confirm bool) (verdict.Tried, error) {
 	if err != nil {
 		// Earlier, the rate may have been too high; now the target has died.
 		r.draft.NoteFirst(slices.Concat(before, r.outageNotes)...)
-		r.draft.KeepCut(verdict.Phase{Recording: rec}, err)
+		r.draft.Keep(rec, err)
 		return verdict.Tried{}, err
 	}
 	return r.draft.Try(rec, confirm), nil

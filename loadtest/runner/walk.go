@@ -93,9 +93,9 @@ func (r *runner) walk() error {
 	}
 	clients.Wait()
 	stop()
-	c := r.draft.Assess(w.recorder.Recording())
-	r.draft.Count(c.Recording)
-	r.draft.NoteFirst(r.outages(w.plan.Name, w.monitor.Outages())...)
+	c := w.recorder.Recording()
+	r.draft.Count(c)
+	r.draft.NoteFirst(r.outages(c.Name, w.monitor.Outages())...)
 	w.compare()
 	r.draft.Result.Walks = &w.out
 	if w.ctx.Err() != nil {
@@ -104,14 +104,14 @@ func (r *runner) walk() error {
 			how = "interrupted"
 		}
 		err := fmt.Errorf("the walks were %s: %w", how, context.Cause(w.ctx))
-		r.draft.KeepCut(c, err)
+		r.draft.Keep(c, err)
 		return err
 	}
 	shown := slices.Concat(slices.Collect(maps.Values(w.whole))...)
-	if !slices.ContainsFunc(shown, walked.showsRows) && c.Recording.Count(measure.Accepted) > 0 { // otherwise the lack of answers is the reason
-		r.draft.Void("no walk completed and returned a row (%s)", verdict.Endings(c.Recording))
+	if !slices.ContainsFunc(shown, walked.showsRows) && c.Count(measure.Accepted) > 0 { // otherwise the lack of answers is the reason
+		r.draft.Void("no walk completed and returned a row (%s)", verdict.Endings(c))
 	}
-	r.draft.Keep(c)
+	r.draft.Keep(c, nil)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"outreach.example/conformance/loadtest/schedule"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ func TestDefaultPlansAreConclusive(t *testing.T) {
 // independent.
 func TestSupportedPercentilesHaveIntervals(t *testing.T) {
 	for _, p := range []float64{0.5, 0.9, 0.95, 0.99, 0.999} {
-		r := measure.NewRecorder(measure.Plan{Name: "test", Duration: time.Second, Rate: 1})
+		r := measure.NewRecorder("test", time.Time{}, schedule.Constant(1, time.Second))
 		for n := int64(1); n <= 4000; n++ {
 			r.Add(measure.Sample{Seq: uint64(n), Done: time.Duration(n) * time.Microsecond, Status: 200})
 			edge := !load.Phase{Planned: n - 1}.Supports(p) && load.Phase{Planned: n}.Supports(p)

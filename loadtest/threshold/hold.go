@@ -50,8 +50,8 @@ func (t Threshold) Hold(f Figure) Result {
 	default:
 		r.undecided()
 	}
-	if f.excluded > 0 {
-		r.Sentence += fmt.Sprintf("; excludes %s that got 429 or failed sooner", requests(f.excluded))
+	if n := f.beyond.Excluded; n > 0 {
+		r.Sentence += fmt.Sprintf("; excludes %s that got 429 or failed sooner", requests(n))
 	}
 	return r
 }
@@ -59,16 +59,15 @@ func (t Threshold) Hold(f Figure) Result {
 // verdict returns the verdict on a known figure.
 func (t Threshold) verdict(f Figure) Verdict {
 	met, missed := false, false
-	switch t.Op {
-	case Less, AtMost:
-		met = !f.Open && t.meets(f.High)
-		missed = !t.meets(f.Low)
-	case More, AtLeast: // the upper end of a sustained rate is a rate that did not hold
-		met = t.meets(f.Low)
-		missed = !f.Open && f.High <= t.Bound
-	case Equal: // exact: the run had such requests or it had none
-		met = t.meets(f.Value)
-		missed = !met
+	switch s, allowed := f.beyond, t.allowed(); {
+	case s.Of > 0 && allowed == 0: // exact: the run had such requests or it had none
+		met, missed = s.Count+s.Perhaps == 0, s.Sure > 0
+	case s.Of > 0:
+		met, missed = s.High <= allowed, s.Least > allowed
+	case t.Op == More, t.Op == AtLeast: // the upper end of a sustained rate is a rate that did not hold
+		met, missed = t.meets(f.Low), !f.Open && f.High <= t.Bound
+	default:
+		met, missed = !f.Open && t.meets(f.High), !t.meets(f.Low)
 	}
 	switch {
 	case missed:
@@ -99,27 +98,32 @@ func (t Threshold) meets(v float64) bool {
 // undecided adds the reason why the result is inconclusive, and what would decide it.
 func (r *Result) undecided() {
 	t, f := r.Threshold, r.Figure
-	sampled := f.design > 0 // otherwise it is not a figure of one phase
+	s, allowed := f.beyond, t.allowed()
 	bound := t.bound()
 	switch {
 	case f.AtLeast && t.meets(f.Value):
 		r.Sentence += fmt.Sprintf("; too few requests were accepted to tell whether it is %s (a longer --timeout may show it)", bound)
 		return
-	case sampled && (f.late || !t.meets(f.lagged)):
+	case f.late, s.Of > 0 && s.Alone.Low > allowed:
 		r.Late = true
 		r.Sentence += fmt.Sprintf("; requests went out late, so the generator's lag leaves open whether it is %s (use an idle machine or a lower rate)", bound)
 		return
 	case f.Samples == 0:
 		r.Sentence += "; the interval does not show whether it is " + bound
 		return
+	case s.Of > 0:
+		r.Need = need(s.Value, s.Least, s.High, allowed, s.Of)
+	case f.Open: // the share beyond the quantile needs an upper bound
+		r.Need = need(0, 0, 1, 1-t.P, f.Samples)
+	default:
+		r.Need = need(f.Value, f.Low, f.High, t.Bound, f.Samples)
 	}
-	r.Need = t.need(f)
 	switch {
-	case sampled && t.meets(f.alone):
+	case s.Of > 0 && s.Alone.High <= allowed:
 		r.Sentence += fmt.Sprintf("; not enough data to tell whether it is %s: responses are correlated, so %s count as about %s",
-			bound, requests(f.Samples), count(int64(float64(f.Samples)/f.design)))
+			bound, requests(s.Of), count(int64(float64(s.Of)/s.Design)))
 		if r.Need > 0 {
-			r.Sentence += fmt.Sprintf("; run %s times longer", printable.Figure(math.Ceil(float64(r.Need)/float64(f.Samples))))
+			r.Sentence += fmt.Sprintf("; run %s times longer", printable.Figure(math.Ceil(float64(r.Need)/float64(s.Of))))
 		}
 	case r.Need > 0:
 		r.Sentence += fmt.Sprintf("; not enough data to tell from chance whether it is %s: %s, about %s needed", bound, requests(f.Samples), count(r.Need))
@@ -128,35 +132,26 @@ func (r *Result) undecided() {
 	}
 }
 
-// need estimates how many requests would decide the bound if the figure stayed
+// need estimates how many of n requests would decide the bound if the figure stayed
 // the same. Intervals narrow with the square root of the sample size; that of a change
-// narrows so only if both runs, or both targets, get as many requests. A sample
-// without hits has an upper bound that depends on its size alone.
-func (t Threshold) need(f Figure) int64 {
-	n := float64(f.Samples)
-	distance := math.Abs(f.Value - t.Bound)
-	if distance == 0 {
-		return 0
-	}
-	// clean returns the sample size that separates this share of hits from 100 %.
+// narrows so only if both runs, or both targets, get as many requests. The upper end for a
+// share of 0 depends on the sample size alone.
+func need(value, low, high, bound float64, n int64) int64 {
 	const confidence = 0.975 // of one side of an interval
-	clean := func(share float64) float64 { return math.Log(1-confidence) / math.Log(share) / n }
 	var factor float64
 	switch {
-	case f.Open: // the minimum for the quantile to have an upper bound
-		factor = clean(t.P)
-	case f.Value == 0 && kinds[t.Metric].form == aShare:
-		factor = clean(1 - t.Bound)
-	case t.meets(f.Value):
-		factor = math.Pow((f.High-f.Value)/distance, 2)
+	case value == 0 && low == 0 && bound < 1:
+		factor = math.Log(1-confidence) / math.Log(1-bound) / float64(n)
+	case value < bound:
+		factor = math.Pow((high-value)/(bound-value), 2)
 	default:
-		factor = math.Pow((f.Value-f.Low)/distance, 2)
+		factor = math.Pow((value-low)/(value-bound), 2)
 	}
 	const least, most = 1.2, 1e6 // a sample a million times larger is no useful advice
 	if math.IsNaN(factor) || factor > most {
 		return 0
 	}
-	return int64(math.Ceil(n * max(factor, least)))
+	return int64(math.Ceil(float64(n) * max(factor, least)))
 }
 
 // where says how many requests were beyond the bound, and when they were due.
@@ -178,8 +173,8 @@ func (t Threshold) where(f Figure) string {
 
 func (t Threshold) unknown(f Figure) string {
 	switch {
-	case f.excluded > 0:
-		return fmt.Sprintf("none of %s was accepted", requests(f.excluded))
+	case f.beyond.Excluded > 0:
+		return fmt.Sprintf("none of %s was accepted", requests(f.beyond.Excluded))
 	case t.OfPhases() && t.Label != "":
 		return fmt.Sprintf("no request has the label %q", t.Label)
 	case t.OfPhases():

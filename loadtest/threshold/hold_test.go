@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/schedule"
 )
 
 func mustParse(t *testing.T, text string) Threshold {
@@ -46,17 +47,17 @@ func TestHold(t *testing.T) {
 		{"p99<250ms", open, Inconclusive, true, "(90 or more)"},
 		{"p99<50ms", open, Missed, false, "not below 50 ms"},
 		{"p99<250ms", Figure{}, Inconclusive, false, "no request was sent"},
-		{"p99<250ms", Figure{excluded: 7}, Inconclusive, false, "none of 7 requests was accepted"},
+		{"p99<250ms", Figure{beyond: measure.Share{Excluded: 7}}, Inconclusive, false, "none of 7 requests was accepted"},
 		{"[x]: p99<250ms", Figure{}, Inconclusive, false, `no request has the label "x"`},
-		{"p99<250ms", Figure{Value: 0.1, Low: 0.1, High: 0.1, Known: true, excluded: 1}, Met, true, "; excludes 1 request that got 429 or failed sooner"},
+		{"p99<250ms", Figure{Value: 0.1, Low: 0.1, High: 0.1, Known: true, beyond: measure.Share{Excluded: 1}}, Met, true, "; excludes 1 request that got 429 or failed sooner"},
 		{"p99<250ms", failed, Missed, false, "p99 is at least 1,000 ms (900 or more), not below 250 ms"},
 		{"p99<2s", failed, Inconclusive, false, "at least 1,000 ms (900 or more); too few requests were accepted to tell whether it is below 2,000 ms"},
 		{"max<2s", known(1, 1, 1), Met, true, "the maximum response time is 1,000 ms, below 2,000 ms"},
 		{"errors<0.1%", known(0, 0, 0.0037), Inconclusive, true, "the share of failed requests is 0 % (0 to 0.37); not enough data to tell from chance whether it is below 0.1 %: 1,000 requests, about 3,700 needed"},
 		{"errors<1%", known(0, 0, 0.0037), Met, true, "below 1 %"},
 		{"errors<1%", known(0.05, 0.04, 0.06), Missed, false, "5 % (4 to 6)"},
-		{"errors=0", known(0, 0, 0.0037), Met, true, ", equal to 0 %"},
-		{"errors=0", known(0.001, 0.0001, 0.006), Missed, false, ", not equal to 0 %"},
+		{"errors=0", ofShare(measure.Share{Of: 1000, High: 0.0037}), Met, true, ", equal to 0 %"},
+		{"errors=0", ofShare(measure.Share{Count: 1, Sure: 1, Of: 1000, Value: 0.001, Low: 0.0001, High: 0.006}), Missed, false, ", not equal to 0 %"},
 		{"errors=0", Figure{}, Inconclusive, false, "no request"},
 		{"limited<1%", known(0.05, 0.04, 0.06), Missed, false, "limited requests"},
 		{"sustained>=800/s", Figure{Value: 900, Low: 900, High: 990, Known: true}, Met, true, "is 900/s (900 to 990), at least 800/s"},
@@ -113,7 +114,7 @@ func TestVerdictsHoldThroughoutTheInterval(t *testing.T) {
 // phase is a simulated run of n requests at 100/s whose times are exponential
 // around 10 ms (its p99 is 46 ms); a share of them fails.
 func phase(rng *rand.Rand, n int, failing float64) measure.Recording {
-	r := measure.NewRecorder(measure.Plan{Name: "steady", Rate: 100})
+	r := measure.NewRecorder("steady", time.Time{}, schedule.Constant(100, time.Minute))
 	for i := range n {
 		due := time.Duration(i) * 10 * time.Millisecond
 		s := measure.Sample{Label: "list", Due: due, Sent: due, Done: due + time.Duration(rng.ExpFloat64()*1e7), Status: 200}
@@ -153,12 +154,12 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %+v, want it not known", text, f)
 		}
 	}
-	if f := mustParse(t, "p99<1s").Of(rec); f.excluded < rec.Count(measure.Failed)*95/100 || f.Samples+f.excluded != 5000 {
-		t.Errorf("%d requests besides, want the failed ones but for the slowest", f.excluded)
+	if f := mustParse(t, "p99<1s").Of(rec); f.beyond.Excluded < rec.Count(measure.Failed)*95/100 || f.Samples+f.beyond.Excluded != 5000 {
+		t.Errorf("%d requests besides, want the failed ones but for the slowest", f.beyond.Excluded)
 	}
 	failed := rec.Labels["get"].Count(measure.Failed)
-	if f := mustParse(t, "[get]: p99<1s").Of(rec); failed == 0 || f.excluded < failed*9/10 || f.excluded > failed || f.Samples+f.excluded != 500 {
-		t.Errorf("%d of the 500 with the label besides, want about the %d failed ones", f.excluded, failed)
+	if f := mustParse(t, "[get]: p99<1s").Of(rec); failed == 0 || f.beyond.Excluded < failed*9/10 || f.beyond.Excluded > failed || f.Samples+f.beyond.Excluded != 500 {
+		t.Errorf("%d of the 500 with the label besides, want about the %d failed ones", f.beyond.Excluded, failed)
 	}
 	if f := mustParse(t, "p99<1s").Of(measure.Recording{}); f.Known {
 		t.Errorf("p99 of nothing: %+v", f)
@@ -173,11 +174,14 @@ func TestVerdictsAreSeldomWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range runs {
 		rec := phase(rng, 3000, 0)
-		if mustParse(t, "p90<23.0259ms").Hold(mustParse(t, "p90<23.0259ms").Of(rec)).Verdict != Inconclusive {
+		verdict := func(text string) Verdict {
+			bound := mustParse(t, text)
+			return bound.Hold(bound.Of(rec)).Verdict
+		}
+		if verdict("p90<23.0259ms") != Inconclusive {
 			decided++
 		}
-		if mustParse(t, "p90<30ms").Hold(mustParse(t, "p90<1s").Of(rec)).Verdict != Met ||
-			mustParse(t, "p90<18ms").Hold(mustParse(t, "p90<1s").Of(rec)).Verdict != Missed {
+		if verdict("p90<30ms") != Met || verdict("p90<18ms") != Missed {
 			wrong++
 		}
 	}
@@ -254,7 +258,7 @@ func TestForAndUnits(t *testing.T) {
 func TestReasons(t *testing.T) {
 	// Every request takes 2 ms, but some take 300 ms or go out 300 ms late, in groups.
 	made := func(n int, slow func(i int) (took, lag time.Duration)) measure.Recording {
-		r := measure.NewRecorder(measure.Plan{Name: "steady", Rate: 100, Duration: time.Duration(n) * 10 * time.Millisecond})
+		r := measure.NewRecorder("steady", time.Time{}, schedule.Constant(100, time.Duration(n)*10*time.Millisecond))
 		for i := range n {
 			took, lag := slow(i)
 			due := time.Duration(i) * 10 * time.Millisecond
@@ -290,7 +294,7 @@ func TestReasons(t *testing.T) {
 			t.Errorf("%s: %s: %s; want %s: %s", name, r.Verdict, r.Sentence, c.want, c.says)
 		}
 		if r.Late != (name == "lag") || name == "all the time" && strings.Contains(r.Sentence, " due between ") {
-			t.Errorf("%s: late %v: %s", name, r.Late, r.Sentence)
+			t.Errorf("%s: %s", name, r.Sentence)
 		}
 	}
 }
@@ -299,7 +303,7 @@ func TestReasons(t *testing.T) {
 // open, however many are accepted at once. Requests that fail at once change no latency.
 func TestLatenciesOfAServerThatFails(t *testing.T) {
 	phase := func(failing int, how measure.Sample) measure.Recording {
-		r := measure.NewRecorder(measure.Plan{Name: "steady", Rate: 100})
+		r := measure.NewRecorder("steady", time.Time{}, schedule.Constant(100, time.Minute))
 		for i := range 2000 {
 			s := measure.Sample{Done: 2 * time.Millisecond, Status: 200}
 			if i%100 < failing {

@@ -1,11 +1,11 @@
 // Package threshold parses the bounds that gate a load run, such as
 // p99<250ms@500/s or errors<0.1%, and compares measured figures with them.
 //
-// A threshold speaks of the run. A figure is an interval: its lower end allows for
-// independent chance and the generator's lag, its upper end also for correlation. A bound is
-// met if the whole interval is on its right side, and missed if the whole interval is on its
-// wrong side. Otherwise the result is inconclusive. A sample that is too small, an empty
-// sample or a missing figure never passes.
+// A threshold speaks of the run. It allows a share of the requests of a phase to be beyond its
+// bound. It is missed if more were than independent chance and the generator's lag explain.
+// It is met if the interval of the share that allows for correlation is within. Otherwise the
+// result is inconclusive. Figures that are not of one phase, such as a change, are compared by
+// their interval. A sample that is too small, an empty sample or a missing figure never passes.
 //
 // The package is pure: it reads no file and has no clock. Within this module it
 // imports package measure only.
@@ -118,67 +118,55 @@ type Figure struct {
 	Samples          int64 // requests behind it; 0: not derived from samples
 	Known            bool  // whether it was measured
 
-	excluded int64           // requests that got 429 or failed sooner than Value
-	beyond   measure.Stretch // requests beyond the bound
-	design   float64         // samples per independent sample
-	lagged   float64         // Low if the lag is the target's
-	late     bool            // most requests beyond the bound were sent late, and served in time
-	alone    float64         // High if requests are independent; +Inf if there is none
+	beyond measure.Share // of a phase: its requests beyond the bound
+	late   bool          // most of them were sent late, and served in time
 }
 
 // Of returns the figure that t bounds, as measured in the phase. It is unknown
 // if the phase has no request that t applies to.
 func (t Threshold) Of(rec measure.Recording) Figure {
 	switch t.Metric {
-	case Quantile:
-		return t.latency(rec, t.P)
-	case Max:
-		return t.latency(rec, 1)
 	case Errors:
-		return t.share(rec, measure.Failed)
+		return ofShare(rec.Share(t.Label, measure.Failed))
 	case Limited:
-		return t.share(rec, measure.Limited)
+		return ofShare(rec.Share(t.Label, measure.Limited))
+	case Quantile, Max:
 	default:
 		return Figure{}
 	}
+	h, p := rec.Label(t.Label)[measure.Accepted], t.P
+	if t.Metric == Max {
+		p = 1
+	}
+	f := OfQuantile(h.Quantile(p))
+	if t.Metric == Max {
+		f.Low, f.High, f.Open = f.Value, f.Value, f.AtLeast
+	}
+	f.beyond = rec.Slower(time.Duration(t.Bound*float64(time.Second)), p, t.Label)
+	f.late = rec.SentLate() != "" && 2*f.beyond.Sure < f.beyond.Count
+	return f
 }
 
-// Latency returns the p-quantile of the response times of a phase, for a comparison with
-// another phase: both ends of its interval allow for correlation.
-func Latency(rec measure.Recording, p float64) Figure {
-	e, _ := rec.Latency(p, "")
+func ofShare(s measure.Share) Figure {
+	return Figure{Value: s.Value, Low: s.Low, High: s.High, Samples: s.Of, Known: s.Of > 0, beyond: s}
+}
+
+// OfQuantile returns the figure of a quantile of response times.
+func OfQuantile(e measure.Estimate) Figure {
 	return Figure{Value: e.Value.Seconds(), Low: e.Low.Seconds(), High: e.High.Seconds(), Open: e.Open, AtLeast: e.AtLeast,
 		Samples: e.Samples, Known: e.Samples > 0}
 }
 
-func (t Threshold) latency(rec measure.Recording, p float64) Figure {
-	e, lagged := rec.Latency(p, t.Label)
-	f := Figure{Value: e.Value.Seconds(), Low: e.Alone.Low.Seconds(), High: e.High.Seconds(), Open: e.Open, AtLeast: e.AtLeast,
-		Samples: e.Samples, Known: e.Samples > 0, excluded: -e.Samples, design: e.Design,
-		lagged: lagged.Alone.Low.Seconds(), alone: endOf(e.Alone.High, e.Alone.Open)}
-	for _, h := range rec.Label(t.Label) {
-		f.excluded += h.Count()
+// allowed returns the share of the requests of a phase that may be beyond the bound.
+func (t Threshold) allowed() float64 {
+	switch t.Metric {
+	case Quantile:
+		return 1 - t.P
+	case Max:
+		return 0
+	default:
+		return t.Bound
 	}
-	bound := time.Duration(t.Bound * float64(time.Second))
-	f.beyond = rec.Beyond(bound, t.Label, measure.Accepted, measure.Failed)
-	if late, _ := rec.SentLate(); late && t.Label == "" {
-		f.late = 2*rec.Service[measure.Accepted].Above(bound) < f.beyond.Count
-	}
-	return f
-}
-
-// endOf returns the upper end of an interval in seconds.
-func endOf(high time.Duration, open bool) float64 {
-	if open {
-		return math.Inf(1)
-	}
-	return high.Seconds()
-}
-
-func (t Threshold) share(rec measure.Recording, class measure.Class) Figure {
-	s := rec.Share(t.Label, class)
-	return Figure{Value: s.Value, Low: s.Alone.Low, High: s.High, Samples: s.Of, Known: s.Of > 0,
-		design: s.Design, lagged: s.Alone.Low, alone: s.Alone.High, beyond: rec.Beyond(-1, t.Label, class)}
 }
 
 // Shown returns the figure in t.Unit.

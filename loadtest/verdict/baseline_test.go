@@ -2,6 +2,7 @@ package verdict_test
 
 import (
 	"os"
+	"outreach.example/conformance/loadtest/schedule"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ import (
 
 // recorded is a phase of a second, made up, whose answers took so long.
 func recorded(name, label string, rate int, took time.Duration) measure.Recording {
-	r := measure.NewRecorder(measure.Plan{Name: name, Planned: int64(rate), Rate: float64(rate), Duration: time.Second, Start: time.Unix(1e9, 0)})
+	r := measure.NewRecorder(name, time.Unix(1e9, 0), schedule.Constant(float64(rate), time.Second))
 	for i := range rate {
 		due := time.Duration(i) * time.Second / time.Duration(rate)
 		r.Add(measure.Sample{Seq: uint64(i), Label: label, Due: due, Sent: due, Done: due + took, Status: 200})
@@ -34,8 +35,8 @@ func changes(t *testing.T, earlier load.Results, phases ...measure.Recording) ve
 		t.Fatal(err)
 	}
 	s := scenario.Scenario{Name: "lists", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
-	share := verdict.Share{Outcome: verdict.Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
-	return verdict.Join(s, []verdict.Share{share}, verdict.Terms{LagLimit: time.Hour,
+	share := verdict.Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}
+	return verdict.Join(s, []verdict.Outcome{share}, verdict.Terms{LagLimit: time.Hour,
 		Thresholds: []threshold.Threshold{bound}, Baselines: map[string]*verdict.Baseline{"": {Name: "old.json", Results: earlier}}})
 }
 
@@ -45,9 +46,9 @@ func TestChangesSinceABaselineThatIsNoMeasure(t *testing.T) {
 	const list = "lead-lists.list limit=10"
 	before := recorded("limit=10", list, 1000, 10*time.Millisecond)
 	earlier := func(change func(*load.Results)) load.Results {
-		share := verdict.Share{Outcome: verdict.Outcome{Recordings: []measure.Recording{before}, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
+		share := verdict.Outcome{Recordings: []measure.Recording{before}, Traffic: load.Traffic{Statuses: map[string]int64{}}}
 		s := scenario.Scenario{Name: "lists", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
-		r := load.Results{Scenarios: []load.Scenario{verdict.Join(s, []verdict.Share{share}, verdict.Terms{LagLimit: time.Hour}).Scenario}}
+		r := load.Results{Scenarios: []load.Scenario{verdict.Join(s, []verdict.Outcome{share}, verdict.Terms{LagLimit: time.Hour}).Scenario}}
 		r.Run.Selection = "--scenario lists"
 		change(&r)
 		return r
@@ -62,7 +63,7 @@ func TestChangesSinceABaselineThatIsNoMeasure(t *testing.T) {
 	}{
 		"as before": {earlier(same), before, reports.Passed, ""},
 		"slower": {earlier(same), recorded("limit=10", list, 1000, 20*time.Millisecond), reports.Failed,
-			"limit=10 p50: worse<10% missed: 20 ms, was 10 ms in old.json; the change is 100 %, not below 10 %; and 1 more: limit=10 p99 (20 ms, was 10 ms)"},
+			"limit=10 p50: worse<10% missed: 20 ms, was 10 ms in old.json; the change is 100 % (99.84 to 100.2), not below 10 %; and 1 more: limit=10 p99 (20 ms, was 10 ms)"},
 		"another rate": {earlier(same), recorded("limit=10", list, 500, 10*time.Millisecond), reports.Inconclusive,
 			"old.json is not comparable: 1,000/s then, 500/s now" + again},
 		"another page size": {earlier(same), recorded("limit=10", "lead-lists.list limit=11", 1000, 10*time.Millisecond), reports.Inconclusive,

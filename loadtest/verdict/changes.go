@@ -6,13 +6,11 @@ import (
 	"math"
 	"slices"
 
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/load"
 )
-
-// baselineQuantiles are the quantiles compared with the baseline.
-var baselineQuantiles = []float64{0.5, 0.99}
 
 // change is a figure of two runs.
 type change struct {
@@ -28,9 +26,17 @@ func (c change) worse() threshold.Figure {
 	return against(c.now, c.before, c.of.Metric == threshold.Quantile)
 }
 
-// measured returns the phases of a scenario with accepted requests.
-func measured(s load.Scenario) []load.Phase {
-	return slices.DeleteFunc(slices.Clone(s.Phases), func(p load.Phase) bool { return p.Warmup || p.Response.Accepted == nil })
+// hold compares the change with a threshold.
+func (c change) hold(t threshold.Threshold) threshold.Result {
+	if c.why != "" {
+		return t.Unknown(c.why)
+	}
+	t.P = c.of.P // an open end of the interval closes with enough requests beyond the quantile
+	result := t.Hold(c.worse())
+	if result.Need > 0 {
+		result.Sentence += " in both runs"
+	}
+	return result
 }
 
 // latencyOf returns a quantile of the response times in the results of a run.
@@ -49,6 +55,9 @@ func latencyOf(p load.Phase, quantile float64) threshold.Figure {
 
 // rateOfSearch returns the rate that a search confirmed.
 func rateOfSearch(s *load.Sustained) threshold.Figure {
+	if s == nil {
+		return threshold.Figure{}
+	}
 	return threshold.Figure{Value: s.RatePerSecond, Low: s.LowPerSecond, High: max(s.HighPerSecond, s.RatePerSecond), Known: s.Confirmed}
 }
 
@@ -75,20 +84,24 @@ func changes(base *Baseline, now load.Scenario) []change {
 		return []change{rateChange(base, now, before)}
 	}
 	var all []change
-	earlier := measured(before)
-	for _, p := range measured(now) {
-		at := slices.IndexFunc(earlier, func(other load.Phase) bool { return other.Name == p.Name })
-		why := "it has no phase " + p.Name + " with accepted requests"
-		if at >= 0 {
-			why = planOf(p, now).differs(planOf(earlier[at], before))
+	for _, p := range now.Phases {
+		if p.Response.Accepted == nil {
+			continue
+		}
+		why, earlier := "it has no phase "+p.Name+" with accepted requests", load.Phase{}
+		for _, earlier = range before.Phases {
+			if earlier.Name == p.Name && earlier.Response.Accepted != nil {
+				why = planOf(p, now).differs(planOf(earlier, before))
+				break
+			}
 		}
 		if why != "" {
 			all = append(all, change{phase: p.Name, name: "response times", of: threshold.Threshold{Metric: threshold.Quantile}, why: base.otherwise(why)})
 			continue
 		}
-		for _, q := range baselineQuantiles {
+		for _, q := range []float64{0.5, 0.99} {
 			all = append(all, change{phase: p.Name, name: fmt.Sprintf("response p%g", 100*q), of: threshold.Threshold{Metric: threshold.Quantile, P: q},
-				now: latencyOf(p, q), before: latencyOf(earlier[at], q)})
+				now: latencyOf(p, q), before: latencyOf(earlier, q)})
 		}
 	}
 	return all
@@ -96,20 +109,18 @@ func changes(base *Baseline, now load.Scenario) []change {
 
 // rateChange compares the rates of two searches.
 func rateChange(base *Baseline, now, before load.Scenario) change {
-	c := change{phase: "sustained", name: "sustained rate", of: threshold.Threshold{Metric: threshold.Sustained}, now: rateOfSearch(now.Sustained)}
-	if before.Sustained != nil {
-		c.before = rateOfSearch(before.Sustained)
-	}
-	phases, earlier := measured(now), measured(before)
+	c := change{phase: "sustained", name: "sustained rate", of: threshold.Threshold{Metric: threshold.Sustained},
+		now: rateOfSearch(now.Sustained), before: rateOfSearch(before.Sustained)}
+	last, bounds := len(now.Phases)-1, boundsOf(before)
 	switch {
 	case !c.now.Known:
 		c.why = "no confirmed rate to compare"
 	case !c.before.Known:
 		c.why = base.Name + " has no confirmed rate to compare with (use a run that has one)"
-	case !slices.Equal(boundsOf(now), boundsOf(before)):
-		c.why = base.otherwise(fmt.Sprintf("its search had the thresholds %q, this one %q", boundsOf(before), boundsOf(now)))
-	case len(phases) > 0 && len(earlier) > 0:
-		plan, then := planOf(phases[len(phases)-1], now), planOf(earlier[len(earlier)-1], before)
+	case !slices.Equal(boundsOf(now), bounds):
+		c.why = base.otherwise(fmt.Sprintf("its search had the thresholds %q, this one %q", bounds, boundsOf(now)))
+	case last >= 0 && len(before.Phases) > 0:
+		plan, then := planOf(now.Phases[last], now), planOf(before.Phases[len(before.Phases)-1], before)
 		plan.rate, plan.mean, plan.peak = then.rate, then.mean, then.peak // the rate itself is compared
 		if differs := plan.differs(then); differs != "" {
 			c.why = base.otherwise(differs)
@@ -163,27 +174,32 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 	}
 	for _, c := range all {
 		if c.why != "" {
-			d.enter(c.phase, t.Unknown(c.why))
+			d.enter(c.phase, c.hold(t))
 			continue
 		}
-		t.P = c.of.P // an open end of the interval closes with enough requests beyond the quantile
-		var result threshold.Result
+		var p phase
 		if c.of.Metric == threshold.Sustained {
 			c.now = d.figures[threshold.Sustained] // which may have no upper end
-			result = t.Hold(c.worse())
 		} else {
-			p := d.phases[slices.IndexFunc(d.phases, func(p Phase) bool { return p.Name == c.phase })]
-			c.now = threshold.Latency(d.tolerant(p.Recording), c.of.P) // which allows for the lag
-			result = distrust(p, t.Hold(c.worse()))
+			p = d.phases[slices.IndexFunc(d.phases, func(p phase) bool { return p.Name == c.phase })]
+			c.now = d.latency(p, c.of.P)
 			c.phase = fmt.Sprintf("%s p%g", c.phase, 100*c.of.P)
 		}
-		if result.Need > 0 {
-			result.Sentence += " in both runs"
-		}
+		result := distrust(p, c.hold(t))
 		result.Brief = fmt.Sprintf("%s, was %s", c.of.Brief(c.now), c.of.Brief(c.before))
 		result.Sentence = fmt.Sprintf("%s in %s; %s", result.Brief, base.Name, result.Sentence)
 		d.enter(c.phase, result)
 	}
+}
+
+// latency returns a quantile of the response times of a phase. It may be as low as that of
+// the service times, unless the generator's lag is the target's.
+func (d *Draft) latency(p phase, quantile float64) threshold.Figure {
+	e := p.Response[measure.Accepted].Quantile(quantile)
+	if p.Late() > 0 && !d.tolerates(p.Recording) {
+		e.Low = min(e.Low, p.Service[measure.Accepted].Quantile(quantile).Low)
+	}
+	return threshold.OfQuantile(e)
 }
 
 // Difference compares the figures of two load runs, as a run with a baseline does. It
@@ -206,13 +222,12 @@ func Difference(name string, before, after load.Results, thresholds []threshold.
 				if !t.For(s.Name) {
 					continue
 				}
-				one := diff.Threshold{Scenario: s.Name, Phase: c.phase, Text: t.Text, Outcome: load.Inconclusive, Why: c.why}
+				phase := c.phase
 				if c.why == "" {
-					t.P = c.of.P
-					result := t.Hold(c.worse())
-					one.Phase, one.Outcome, one.Why = c.phase+" "+c.name, load.Outcome(result.Verdict), result.Sentence
+					phase += " " + c.name
 				}
-				held = append(held, one)
+				result := c.hold(t)
+				held = append(held, diff.Threshold{Scenario: s.Name, Phase: phase, Text: t.Text, Outcome: load.Outcome(result.Verdict), Why: result.Sentence})
 			}
 		}
 	}
@@ -232,21 +247,19 @@ func (c change) figure(scenario string) diff.Figure {
 	}
 	worse := c.worse()
 	f.Old, f.New, f.Open = shown(c.of, c.before), shown(c.of, c.now), worse.Open
+	f.Worse = shown(threshold.Threshold{Metric: threshold.Worse}, worse)
 	switch {
 	case !worse.Known:
 		f.Why = "a run has no such figure"
-		return f
 	case worse.Low > 0:
 		f.Verdict = load.Worse
 	case worse.High < 0 && !worse.Open:
 		f.Verdict = load.Better
 	case c.of.Metric == threshold.Quantile && (c.now.Open || c.before.Open):
-		f.Why = "too few requests got a response in time for an upper bound"
-		return f
+		f.Why, f.Worse = "too few requests got a response in time for an upper bound", nil
 	default:
 		f.Verdict = load.NoDifference
 	}
-	f.Worse = shown(threshold.Threshold{Metric: threshold.Worse}, worse)
 	return f
 }
 

@@ -13,62 +13,19 @@ import (
 )
 
 // Compare compares the blocks of two targets, pair by pair. The thresholds of b that bound
-// how much worse it may be are judged by the results. The seed makes them reproducible.
-func Compare(seed uint64, a, b *Draft) []load.ComparedFigure {
+// how much worse it may be are judged by the results.
+func Compare(a, b *Draft) []load.ComparedFigure {
 	b.pairs = min(len(a.phases), len(b.phases))
 	var figures []compare.Figure
 	for _, kind := range comparedKinds {
-		f := compare.Figure{Name: kind.name, Unit: kind.unit}
+		f := compare.Figure{Name: kind.name, Unit: kind.unit, AOpen: a.atLeast(kind.p), BOpen: b.atLeast(kind.p)}
 		for i := range b.pairs {
-			f.Pairs = append(f.Pairs, compare.Pair{A: kind.of(a.phases[i]), B: kind.of(b.phases[i])})
+			f.A, f.B = append(f.A, kind.of(a.phases[i])), append(f.B, kind.of(b.phases[i]))
 		}
 		figures = append(figures, f)
 	}
-	for i, r := range compare.Judge(seed, figures...) {
-		p := comparedKinds[i].p
-		b.compared = append(b.compared, reported(r, a.atLeast(p), b.atLeast(p)))
-	}
+	b.compared = compare.Judge(figures...)
 	return doubted(b.compared, a.Voided(), b.Voided())
-}
-
-// reported returns a result for the report. The figure of a side may be a lower bound.
-func reported(r compare.Result, aOpen, bOpen bool) load.ComparedFigure {
-	f := load.ComparedFigure{Name: r.Name, Unit: r.Unit, Verdict: effect(r), Why: r.Why}
-	if aOpen && f.Verdict != load.Better || bOpen && f.Verdict != load.Worse {
-		f.Verdict, f.Why = load.EffectNotKnown, cmp.Or(f.Why, "so many requests failed that a figure is a lower bound")
-	}
-	if r.Confidence == 0 { // it was not tested
-		return f
-	}
-	f.A, f.B, f.AOpen, f.BOpen, f.P, f.Confidence = &r.A, &r.B, aOpen, bOpen, r.Adjusted, r.Confidence
-	if aOpen && bOpen {
-		return f
-	}
-	f.Difference = &load.Estimate{Value: r.Difference.Value, Low: r.Difference.Low, High: r.Difference.High}
-	if r.Ratio != nil {
-		f.Ratio, f.RatioLow, f.RatioHigh = r.Ratio.Value, r.Ratio.Low, r.Ratio.High
-	}
-	return f
-}
-
-// effect returns what a result says of the second target. In all figures more is worse. The
-// tested quantity gives the direction: an outlier in one block may reverse the mean
-// difference.
-func effect(r compare.Result) load.Effect {
-	more := r.Difference.Value > 0
-	if r.Ratio != nil {
-		more = r.Ratio.Value > 1
-	}
-	switch {
-	case r.Verdict == compare.NotShown:
-		return load.NoDifference
-	case r.Verdict != compare.Different:
-		return load.EffectNotKnown
-	case more:
-		return load.Worse
-	default:
-		return load.Better
-	}
 }
 
 // doubted returns the results, without the claim that there is no difference if the blocks
@@ -146,7 +103,7 @@ type comparedKind struct {
 	p          float64 // of the response time; 0 for the share of failed requests
 }
 
-func (k comparedKind) of(p Phase) float64 {
+func (k comparedKind) of(p phase) float64 {
 	if k.p == 0 {
 		return 100 * p.Share("", measure.Failed).Value
 	}
@@ -155,5 +112,5 @@ func (k comparedKind) of(p Phase) float64 {
 
 // atLeast reports whether the p-quantile is only a lower bound in a phase.
 func (d *Draft) atLeast(p float64) bool {
-	return slices.ContainsFunc(d.phases, func(one Phase) bool { return one.Response[measure.Accepted].AtLeast(p) })
+	return slices.ContainsFunc(d.phases, func(one phase) bool { return one.Response[measure.Accepted].AtLeast(p) })
 }

@@ -1,11 +1,11 @@
 package verdict
 
 import (
+	"outreach.example/conformance/loadtest/schedule"
 	"strings"
 	"testing"
 	"time"
 
-	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -14,29 +14,6 @@ import (
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
-
-// The tested figure gives the direction of an effect. One slow block of A reverses
-// the mean difference, but not the ratio.
-func TestEffectsPointWhereTheTestDoes(t *testing.T) {
-	ratio := func(value float64) *compare.Effect {
-		return &compare.Effect{Value: value, Low: value / 2, High: value * 2}
-	}
-	for name, tc := range map[string]struct {
-		result compare.Result
-		want   load.Effect
-	}{
-		"worse, with an outlier in A":  {compare.Result{Verdict: compare.Different, Difference: compare.Effect{Value: -0.45}, Ratio: ratio(3.4)}, load.Worse},
-		"better, with an outlier in B": {compare.Result{Verdict: compare.Different, Difference: compare.Effect{Value: 0.45}, Ratio: ratio(0.3)}, load.Better},
-		"worse, without a ratio":       {compare.Result{Verdict: compare.Different, Difference: compare.Effect{Value: 0.45}}, load.Worse},
-		"better, without a ratio":      {compare.Result{Verdict: compare.Different, Difference: compare.Effect{Value: -0.45}}, load.Better},
-		"no difference":                {compare.Result{Verdict: compare.NotShown, Difference: compare.Effect{Value: 0.45}, Ratio: ratio(1.1)}, load.NoDifference},
-		"not known":                    {compare.Result{Verdict: compare.Inconclusive}, load.EffectNotKnown},
-	} {
-		if got := effect(tc.result); got != tc.want {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
-		}
-	}
-}
 
 // inTurn returns the results of a comparison in twelve pairs of blocks. The target A
 // answers each request in 100 ms, and B in block i in so many times that.
@@ -63,17 +40,17 @@ func inTurnOf(t *testing.T, bound string, answer func(side, i, n int) (took time
 		d := NewDraft(s, terms)
 		d.InBlocks = true
 		for i := range pairs {
-			r := measure.NewRecorder(measure.Plan{Name: "block", Planned: 50, Rate: 50, Duration: time.Second, Start: time.Unix(1e9, 0)})
+			r := measure.NewRecorder("block", time.Unix(1e9, 0), schedule.Constant(50, time.Second))
 			for n := range 50 {
 				due := time.Duration(n) * 20 * time.Millisecond
 				took, status := answer(side, i, n)
 				r.Add(measure.Sample{Seq: uint64(n), Label: spec.ListLeadLists, Due: due, Sent: due, Done: due + took, Status: status})
 			}
-			d.Keep(Phase{Recording: r.Recording()})
+			d.Keep(r.Recording(), nil)
 		}
 		drafts[side] = d
 	}
-	compared := Compare(1, drafts[0], drafts[1])
+	compared := Compare(drafts[0], drafts[1])
 	r := load.Results{Comparison: &load.Comparison{Pairs: pairs, Figures: compared}}
 	for _, d := range drafts {
 		r.Scenarios = append(r.Scenarios, d.Conclude(inspect.Result{}).Scenario)
@@ -107,7 +84,7 @@ func TestToleranceOfAComparison(t *testing.T) {
 	}{
 		"a little slower":                  {"", by(1.02), reports.Failed, "response p50 is worse at B"},
 		"a little slower, tolerated":       {"worse<5%", by(1.02), reports.Passed, ""},
-		"slower than tolerated":            {"worse<5%", by(1.2), reports.Failed, "worse<5% missed: 120 ms, A has 100 ms; the change is 20 %"},
+		"slower than tolerated":            {"worse<5%", by(1.2), reports.Failed, "worse<5% missed: 120.1 ms, A has 100 ms; the change is 20.05 %"},
 		"faster":                           {"worse<5%", by(0.5), reports.Passed, ""},
 		"neither":                          {"worse<5%", unsteady, reports.Inconclusive, "needed for each target (--pairs "},
 		"unsteady, but far from the bound": {"worse<50%", unsteady, reports.Passed, ""},

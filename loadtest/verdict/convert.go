@@ -21,18 +21,18 @@ var (
 )
 
 // phaseOf converts a recorded phase.
-func phaseOf(c Phase) load.Phase {
+func phaseOf(c phase) load.Phase {
 	rec := c.Recording
 	p := load.Phase{
-		Name: rec.Name, Started: rec.Start.UTC().Truncate(time.Millisecond), Seconds: rec.Duration.Seconds(),
-		RatePerSecond: rec.Rate, ClosedLoop: rec.ClosedLoop, OtherLoad: c.OtherLoad != "",
-		Planned: planned(rec), Sent: rec.Sent, Late: rec.Late(), Dropped: rec.Dropped(),
+		Name: rec.Name, Started: rec.Start.UTC().Truncate(time.Millisecond), Seconds: rec.Duration().Seconds(),
+		RatePerSecond: rec.Rate(), ClosedLoop: rec.ClosedLoop(), OtherLoad: c.otherLoad != "",
+		Planned: rec.Planned(), Sent: rec.Sent, Late: rec.Late(), Dropped: rec.Dropped(),
 		Statuses: statuses(rec.Statuses), Failures: maps.Clone(rec.Failures), BytesReceived: rec.Bytes,
 		Response: latency(rec.Response), Service: latency(rec.Service), Lag: distribution(rec.Lag),
 	}
-	lasted := max(rec.Duration, lastDone(rec)) // a target that falls behind still answers after the last request
-	if c.Cut {
-		lasted = min(rec.Duration, lastDone(rec))
+	lasted := max(rec.Duration(), lastDone(rec)) // a target that falls behind still answers after the last request
+	if c.cut {
+		lasted = min(rec.Duration(), lastDone(rec))
 	}
 	if lasted > 0 {
 		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)) / lasted.Seconds()
@@ -46,18 +46,11 @@ func phaseOf(c Phase) load.Phase {
 		p.IntervalSeconds = int64(rec.Width / time.Second)
 	}
 	for _, s := range rec.Series {
-		p.Series = append(p.Series, intervalOf(rec, s))
+		interval := s.Interval
+		interval.Response = brief(s.Response[measure.Accepted])
+		p.Series = append(p.Series, interval)
 	}
 	return p
-}
-
-// planned returns how many requests were to be sent. A closed loop has no plan
-// beyond what it sent.
-func planned(rec measure.Recording) int64 {
-	if rec.ClosedLoop {
-		return rec.Sent
-	}
-	return rec.Planned
 }
 
 // statuses returns counts by status text; "none" means no answer.
@@ -90,20 +83,12 @@ func distribution(h measure.Histogram) *load.Distribution {
 	for _, p := range shownQuantiles {
 		e := h.Quantile(p)
 		d.Quantiles = append(d.Quantiles, load.Quantile{P: p, ValueMS: ms(e.Value), LowMS: ms(e.Low), HighMS: ms(e.High),
-			Open: e.Open, Confidence: e.Confidence, Flagged: e.Flagged, Why: e.Why})
+			Open: e.Open, Confidence: measure.Confidence, Flagged: e.Why != "", Why: e.Why})
 	}
 	for _, p := range curveQuantiles {
 		d.Curve = append(d.Curve, load.CurvePoint{P: p, ValueMS: ms(h.Value(p))})
 	}
 	return d
-}
-
-func intervalOf(rec measure.Recording, s measure.Interval) load.Interval {
-	return load.Interval{
-		T: int64(rec.Begins(s) / time.Second), Asked: s.Asked, Sent: s.Sent, Done: s.Done, BytesReceived: s.Bytes,
-		Accepted: s.Done - s.Limited - s.Failed, Limited: s.Limited, Failed: s.Failed,
-		Response: brief(s.Response[measure.Accepted]),
-	}
 }
 
 func brief(h measure.Histogram) *load.Brief {

@@ -119,7 +119,7 @@ func (d *Draft) emptyLists(seenEmpty []string) {
 // order of the catalogue.
 func (d *Draft) accepted() (ids []string) {
 	for _, op := range spec.Operations() {
-		if slices.ContainsFunc(d.phases, func(p Phase) bool { return p.Label(op.ID).Count(measure.Accepted) > 0 }) {
+		if slices.ContainsFunc(d.phases, func(p phase) bool { return p.Label(op.ID).Count(measure.Accepted) > 0 }) {
 			ids = append(ids, op.ID)
 		}
 	}

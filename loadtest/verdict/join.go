@@ -12,80 +12,72 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Share is the result of one shard of a scenario and the ceiling of its
-// generator.
-type Share struct {
-	Outcome
-	Ceiling float64 // requests per second, from its calibration
-}
-
-// Join adds up the shares of a scenario, in the order of their shards, and
-// judges the result. Inconsistent shares make it inconclusive.
-func Join(s scenario.Scenario, shares []Share, terms Terms) Outcome {
+// Join adds up the outcomes of the shards of a scenario, in their order, and
+// judges the result. Inconsistent shards make it inconclusive.
+func Join(s scenario.Scenario, shards []Outcome, terms Terms) Outcome {
 	d := NewDraft(s, terms)
 	ledger := judge.NewLedger(spec.Pairs())
-	all := inspect.Result{Empty: shares[0].Inspected.Empty}
-	phases, seconds := len(shares[0].Recordings), 0.0
-	for i, share := range shares {
-		if len(share.Recordings) != phases {
-			d.Void("shard %d has %d phases, the first has %d", i+1, len(share.Recordings), phases)
+	all := inspect.Result{Empty: shards[0].Inspected.Empty}
+	phases, seconds := len(shards[0].Recordings), 0.0
+	var cut error
+	for i, shard := range shards {
+		if len(shard.Recordings) != phases {
+			d.Void("shard %d has %d phases, the first has %d", i+1, len(shard.Recordings), phases)
 			phases = 0
 		}
-		seconds = max(seconds, share.Seconds)
-		d.Result.Notes = append(d.Result.Notes, share.Notes...)
-		d.Result.Missing = append(d.Result.Missing, share.Missing...)
-		d.Traffic = sum(d.Traffic, share.Traffic)
-		if n := share.Requests; n != nil {
+		seconds = max(seconds, shard.Seconds)
+		d.Result.Notes = append(d.Result.Notes, shard.Notes...)
+		d.Result.Missing = append(d.Result.Missing, shard.Missing...)
+		d.Traffic = sum(d.Traffic, shard.Traffic)
+		if n := shard.Requests; n != nil {
 			d.Uses.WarmUp, d.Uses.Beside = d.Uses.WarmUp+n.WarmUp, d.Uses.Beside+n.Beside
 		}
-		if share.Verdict == reports.Inconclusive && len(share.Recordings) == 0 {
-			for _, reason := range share.Reasons {
+		if shard.Verdict == reports.Inconclusive && len(shard.Recordings) == 0 {
+			for _, reason := range shard.Reasons {
 				d.Void("shard %d: %s", i+1, reason)
 			}
 		}
-		if share.Cut != "" {
-			d.cut = fmt.Sprintf("shard %d: %s", i+1, share.Cut)
-			d.Void("%s", d.cut)
+		if shard.Cut != "" {
+			cut = fmt.Errorf("shard %d: %s", i+1, shard.Cut)
+			d.Void("%s", cut)
 		}
-		d.addViolations(ledger, share.Violations)
-		all = all.Add(share.Inspected)
+		d.addViolations(ledger, shard.Violations)
+		all = all.Add(shard.Inspected)
 	}
 	d.Result.Notes, d.Result.Missing = distinct(d.Result.Notes), distinct(d.Result.Missing)
-	for p := range phases {
-		d.joinPhase(p, shares)
+	for n := range phases {
+		var parts []measure.Recording
+		for _, shard := range shards {
+			parts = append(parts, shard.Recordings[n])
+		}
+		rec, err := measure.Merge(parts...)
+		switch {
+		case err != nil:
+			d.Void("%s", err)
+		case cut != nil && n == phases-1: // an aborted phase shows no trend
+			d.Keep(rec, cut)
+		default:
+			d.Keep(rec, nil)
+			d.trend(rec, shards[0].Memory)
+		}
 	}
 	all.Checks = ledger.Checks()
 	o := d.Conclude(all)
-	o.Started, o.Seconds = shares[0].Started, seconds
+	o.Started, o.Seconds = shards[0].Started, seconds
 	return o
 }
 
-// joinPhase merges the recordings of one phase.
-func (d *Draft) joinPhase(n int, shares []Share) {
-	var parts []measure.Recording
-	near := ""
-	for i, share := range shares {
-		parts = append(parts, share.Recordings[n])
-		if is, why := (measure.Calibration{Ceiling: share.Ceiling}).Near(share.Recordings[n]); is {
-			near = fmt.Sprintf("shard %d: %s", i+1, why)
-		}
-	}
-	rec, err := measure.Merge(parts...)
-	if err != nil {
-		d.Void("%s", err)
-		return
-	}
-	p := d.Assess(rec)
-	p.Near, p.Cut = near, d.cut != "" && n == len(shares[0].Recordings)-1
-	d.Keep(p)
-	switch {
-	case p.Cut: // an aborted phase shows no drift
-	case d.scenario.Kind == scenario.Spike:
+// trend judges how the target changed during the only phase of a spike or a soak.
+func (d *Draft) trend(rec measure.Recording, memory []load.Memory) {
+	switch d.scenario.Kind {
+	case scenario.Spike:
 		d.Recovery(rec, d.scenario.Duration/3)
-	case d.scenario.Kind == scenario.Soak && len(shares[0].Memory) > 0:
-		d.Drift(p, shares[0].Memory[0].Points)
-	case d.scenario.Kind == scenario.Soak:
-		d.Drift(p, nil)
+	case scenario.Soak:
+		var points []load.MemoryPoint
+		for _, of := range memory {
+			points = of.Points
+		}
+		d.Drift(rec, points)
 	}
 }
 

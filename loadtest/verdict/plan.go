@@ -14,27 +14,30 @@ import (
 // plan is the load of a phase. Two runs are comparable only if their plans are
 // the same.
 type plan struct {
-	rate     float64          // requests per second; 0 for several rates or a closed loop
-	mean     float64          // requests per second over the whole phase; 0 in a closed loop
-	peak     int64            // most requests due in one second; 0 in a closed loop
-	clients  int              // of a closed loop
-	requests map[string]int64 // by label
+	rate     float64            // requests per second; 0 for several rates or a closed loop
+	mean     float64            // requests per second over the whole phase; 0 in a closed loop
+	peak     float64            // most requests due per second of an interval; 0 in a closed loop
+	clients  int                // of a closed loop
+	requests map[string]float64 // by label
+	all      float64            // requests
 }
 
 // planOf returns the plan of a phase of the scenario.
 func planOf(p load.Phase, s load.Scenario) plan {
-	of := plan{rate: p.RatePerSecond, requests: map[string]int64{}}
+	of := plan{rate: p.RatePerSecond, requests: map[string]float64{}}
 	if s.Walks != nil {
 		of.clients = s.Walks.Clients
 	}
 	if !p.ClosedLoop && p.Seconds > 0 {
 		of.mean = float64(p.Planned) / p.Seconds
 		for _, s := range p.Series {
-			of.peak = max(of.peak, s.Asked/max(1, p.IntervalSeconds))
+			of.peak = max(of.peak, float64(s.Asked)/float64(max(1, p.IntervalSeconds)))
 		}
 	}
 	for _, l := range p.Labels {
-		of.requests[scenario.WithoutPage(l.Name)] += l.Accepted + l.Limited + l.Failed
+		n := float64(l.Accepted + l.Limited + l.Failed)
+		of.requests[scenario.WithoutPage(l.Name)] += n
+		of.all += n
 	}
 	return of
 }
@@ -59,8 +62,8 @@ func (p plan) differs(earlier plan) string {
 		return fmt.Sprintf("%s then, %s now", rateOf(earlier.rate), rateOf(p.rate))
 	case p.rate == 0 && !alike(p.mean, earlier.mean):
 		return fmt.Sprintf("%s/s on average then, %s/s now", printable.Figure(earlier.mean), printable.Figure(p.mean))
-	case p.rate == 0 && !alike(float64(p.peak), float64(earlier.peak)):
-		return fmt.Sprintf("up to %d/s then, up to %d/s now", earlier.peak, p.peak)
+	case p.rate == 0 && !alike(p.peak, earlier.peak):
+		return fmt.Sprintf("up to %.0f/s then, up to %.0f/s now", earlier.peak, p.peak)
 	}
 	return p.asksElse(earlier)
 }
@@ -77,33 +80,24 @@ func alike(a, b float64) bool { return math.Abs(a-b) <= sameRate*max(a, b) }
 // asksElse describes a label that only one of the plans has, or a different
 // mix.
 func (p plan) asksElse(earlier plan) string {
-	here, there := total(p.requests), total(earlier.requests)
-	if here == 0 || there == 0 {
+	if p.all == 0 || earlier.all == 0 {
 		return ""
 	}
-	all := maps.Clone(p.requests)
-	maps.Copy(all, earlier.requests)
+	labels := maps.Clone(p.requests)
+	maps.Copy(labels, earlier.requests)
 	others := 0.0
-	for _, label := range slices.Sorted(maps.Keys(all)) {
-		now, before := float64(p.requests[label]), float64(earlier.requests[label])
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
+		now, before := p.requests[label], earlier.requests[label]
 		switch {
 		case before >= leastOf && now == 0:
 			return label + " was requested then, not now"
 		case now >= leastOf && before == 0:
 			return label + " is requested now, but was not then"
 		}
-		others += math.Abs(now/here-before/there) / 2
+		others += math.Abs(now/p.all-before/earlier.all) / 2
 	}
-	if p.mean > 0 && others > sameMix+1/math.Sqrt(min(here, there)) {
+	if p.mean > 0 && others > sameMix+1/math.Sqrt(min(p.all, earlier.all)) {
 		return fmt.Sprintf("the mix differs in %.0f %% of the requests", 100*others)
 	}
 	return ""
-}
-
-func total(requests map[string]int64) float64 {
-	var n int64
-	for _, count := range requests {
-		n += count
-	}
-	return float64(n)
 }

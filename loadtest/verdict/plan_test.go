@@ -89,16 +89,23 @@ func TestUnusableBaselines(t *testing.T) {
 	}
 }
 
+func total(requests map[string]float64) (n float64) {
+	for _, count := range requests {
+		n += count
+	}
+	return n
+}
+
 // Two runs are comparable only if they sent the same requests, within the
 // tolerance for a partial round of the mix.
 func TestPlansDiffer(t *testing.T) {
-	steady := func(rate float64, requests map[string]int64) plan {
-		return plan{rate: rate, mean: rate, peak: int64(rate), requests: requests}
+	steady := func(rate float64, requests map[string]float64) plan {
+		return plan{rate: rate, mean: rate, peak: rate, requests: requests, all: total(requests)}
 	}
-	bursts := func(mean float64, peak int64) plan {
-		return plan{mean: mean, peak: peak, requests: map[string]int64{"list": 1000}}
+	bursts := func(mean, peak float64) plan {
+		return plan{mean: mean, peak: peak, requests: map[string]float64{"list": 1000}, all: 1000}
 	}
-	small, large := map[string]int64{"list limit=10": 1000}, map[string]int64{"list limit=100": 1000}
+	small, large := map[string]float64{"list limit=10": 1000}, map[string]float64{"list limit=100": 1000}
 	for _, c := range []struct {
 		name         string
 		now, earlier plan
@@ -107,17 +114,17 @@ func TestPlansDiffer(t *testing.T) {
 		{"the same", steady(100, small), steady(100, small), ""},
 		{"another rate", steady(200, small), steady(100, small), "100/s then, 200/s now"},
 		{"another page size", steady(100, large), steady(100, small), "list limit=10 was requested then, not now"},
-		{"one thing more", steady(100, map[string]int64{"list": 900, "get": 100}), steady(100, map[string]int64{"list": 1000}), "get is requested now, but was not then"},
-		{"another mix", steady(100, map[string]int64{"list": 500, "get": 500}), steady(100, map[string]int64{"list": 800, "get": 200}), "the mix differs in 30 % of the requests"},
-		{"longer", steady(100, map[string]int64{"list": 5030, "get": 2970}), steady(100, map[string]int64{"list": 62, "get": 38}), ""},
-		{"what is rare and by chance in one", steady(100, map[string]int64{"list": 997, "get": 3}), steady(100, map[string]int64{"list": 1000}), ""},
+		{"one thing more", steady(100, map[string]float64{"list": 900, "get": 100}), steady(100, map[string]float64{"list": 1000}), "get is requested now, but was not then"},
+		{"another mix", steady(100, map[string]float64{"list": 500, "get": 500}), steady(100, map[string]float64{"list": 800, "get": 200}), "the mix differs in 30 % of the requests"},
+		{"longer", steady(100, map[string]float64{"list": 5030, "get": 2970}), steady(100, map[string]float64{"list": 62, "get": 38}), ""},
+		{"what is rare and by chance in one", steady(100, map[string]float64{"list": 997, "get": 3}), steady(100, map[string]float64{"list": 1000}), ""},
 		{"the same burst, of another length", bursts(200, 500), bursts(201, 498), ""},
 		{"a higher burst", bursts(200, 700), bursts(200, 500), "up to 500/s then, up to 700/s now"},
 		{"a busier quiet", bursts(300, 500), bursts(200, 500), "200/s on average then, 300/s now"},
 		{"a burst and one rate", bursts(200, 500), steady(100, small), "100/s then, several rates now"},
-		{"more walkers", plan{clients: 16, requests: small}, plan{clients: 4, requests: small}, "4 clients then, 16 now"},
-		{"walkers do what they come to", plan{clients: 4, requests: map[string]int64{"a": 900, "b": 100}}, plan{clients: 4, requests: map[string]int64{"a": 500, "b": 500}}, ""},
-		{"walkers and a rate", plan{clients: 4, requests: small}, steady(100, small), "only one of the two is a closed loop"},
+		{"more walkers", plan{clients: 16, requests: small, all: 1000}, plan{clients: 4, requests: small, all: 1000}, "4 clients then, 16 now"},
+		{"walkers do what they come to", plan{clients: 4, requests: map[string]float64{"a": 900, "b": 100}, all: 1000}, plan{clients: 4, requests: map[string]float64{"a": 500, "b": 500}, all: 1000}, ""},
+		{"walkers and a rate", plan{clients: 4, requests: small, all: 1000}, steady(100, small), "only one of the two is a closed loop"},
 	} {
 		if got := c.now.differs(c.earlier); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

@@ -50,36 +50,30 @@ func ConcludeComparison(r *load.Results) {
 	if len(r.Comparison.Figures) == 0 && r.Verdict == reports.Passed {
 		r.Verdict, r.Reasons = reports.Inconclusive, append(r.Reasons, "nothing could be compared")
 	}
-	var compared []string
+	var worse, unknown []string
 	for _, f := range r.Comparison.Figures {
-		if f.Verdict == load.Worse && !tolerated(r.Scenarios, f) {
-			compared = append(compared, fmt.Sprintf("%s is worse at B (%s): %s %s, A has %s", f.Name, r.Comparison.B.BaseURL, load.AtLeast(f.BOpen, *f.B), f.Unit, load.AtLeast(f.AOpen, *f.A)))
-			if r.Verdict == reports.Passed {
-				r.Verdict = reports.Failed
-			}
+		switch {
+		case tolerated(r.Scenarios, f):
+		case f.Verdict == load.Worse:
+			worse = append(worse, fmt.Sprintf("%s is worse at B (%s): %s %s, A has %s", f.Name, r.Comparison.B.BaseURL, load.AtLeast(f.BOpen, *f.B), f.Unit, load.AtLeast(f.AOpen, *f.A)))
+		case f.Verdict == load.EffectNotKnown && f.P == 0: // a figure with a p has been compared: the reasons of its scenario say why
+			unknown = append(unknown, fmt.Sprintf("%s could not be compared: %s", f.Name, f.Why))
 		}
 	}
-	for _, f := range r.Comparison.Figures {
-		// A figure with a p has been compared: its blocks are inconclusive, and the
-		// reasons of their scenario say why.
-		if f.Verdict == load.EffectNotKnown && f.P == 0 && !tolerated(r.Scenarios, f) {
-			compared = append(compared, fmt.Sprintf("%s could not be compared: %s", f.Name, f.Why))
-			if r.Verdict == reports.Passed {
-				r.Verdict = reports.Inconclusive
-			}
-		}
+	if r.Verdict == reports.Passed && len(worse) > 0 {
+		r.Verdict = reports.Failed
 	}
-	r.Reasons = append(compared, r.Reasons...) // the comparison comes first
+	if r.Verdict == reports.Passed && len(unknown) > 0 {
+		r.Verdict = reports.Inconclusive
+	}
+	r.Reasons = slices.Concat(worse, unknown, r.Reasons) // the comparison comes first
 }
 
 // tolerated reports whether a threshold of the user's bounds how much worse the figure may
 // be. Then the threshold decides, not whether there is a difference at all.
 func tolerated(scenarios []load.Scenario, f load.ComparedFigure) bool {
 	return slices.ContainsFunc(scenarios, func(s load.Scenario) bool {
-		return slices.ContainsFunc(s.Thresholds, func(one load.Threshold) bool {
-			t, err := threshold.Parse(one.Text)
-			return err == nil && t.Metric == threshold.Worse && one.Phase == f.Name
-		})
+		return slices.ContainsFunc(s.Thresholds, func(one load.Threshold) bool { return one.Phase == f.Name })
 	})
 }
 

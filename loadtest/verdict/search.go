@@ -33,15 +33,16 @@ type Tried struct {
 func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 	// The generator can only make figures worse. So a rate that meets the
 	// thresholds is met. One that does not is the target's fault if no lag explains it.
-	p := d.Assess(rec)
-	limits, limitedBy := d.terms.Calibration.Limits(rec)
-	limits = limits && !d.tolerates(rec)
+	limitedBy := ""
+	if !d.tolerates(rec) {
+		limitedBy = cmp.Or(d.terms.Calibration.Near(rec), rec.SentLate())
+	}
 	missed, surely, unsure := d.misses(rec, confirm)
 	why := strings.Join(missed, "; ")
 	t := Tried{Met: len(missed)+len(unsure) == 0}
 	switch {
-	case float64(rec.Sent) < leastSent*float64(rec.Planned):
-		why = fmt.Sprintf("%s of %s requests were sent", printable.Number(rec.Sent), printable.Number(rec.Planned))
+	case float64(rec.Sent) < leastSent*float64(rec.Planned()):
+		why = fmt.Sprintf("%s of %s requests were sent", printable.Number(rec.Sent), printable.Number(rec.Planned()))
 		t = Tried{Ceiling: true}
 	case why == "" && len(unsure) > 0:
 		said, need := undecided(rec, unsure)
@@ -49,19 +50,18 @@ func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 			why += "; " + d.advice(rec, need)
 			d.unsure = why
 		}
-	case why != "" && limits && !surely:
+	case why != "" && limitedBy != "" && !surely:
 		why = limitedBy
 		t.Ceiling = true
 	}
-	served, behind := rec.Served()
-	t.Served = served
+	t.Served = rec.Served()
 	found := d.Result.Sustained
-	found.SaturationPerSecond = max(found.SaturationPerSecond, served)
+	found.SaturationPerSecond = max(found.SaturationPerSecond, t.Served)
 	point := kneePoint(rec, t.Met, why)
-	point.QueueGrew = behind
+	point.QueueGrew = t.Served > 0
 	found.Knee = append(found.Knee, point)
 	if confirm && t.Met {
-		d.Keep(p)
+		d.Keep(rec, nil)
 	} else {
 		d.Uses.Searched += rec.Sent
 	}
@@ -115,6 +115,7 @@ func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, surel
 	if rec.Count(measure.Accepted) == 0 {
 		return []string{"nothing was accepted"}, false, nil
 	}
+	var missing []threshold.Result
 	for _, t := range d.thresholds() {
 		if !t.OfPhases() {
 			continue
@@ -122,27 +123,37 @@ func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, surel
 		switch held := t.Hold(d.figure(t, rec)); {
 		case held.Verdict == threshold.Missed:
 			surely = true
-			missed = append(missed, t.Text+": "+held.Sentence)
+			missing = append(missing, held)
 		case held.Verdict == threshold.Inconclusive && !held.PointMeets:
-			missed = append(missed, t.Text+": "+held.Sentence)
+			missing = append(missing, held)
 		case held.Verdict == threshold.Inconclusive && sure:
 			unsure = append(unsure, held)
 		}
 	}
-	if said := fallsBehind(rec); said != "" {
-		missed = append(missed, said)
+	for _, said := range []string{inSentences(missing), fallsBehind(rec), d.refused(rec)} {
+		if said != "" {
+			missed = append(missed, said)
+		}
 	}
-	return append(missed, d.refused(rec)...), surely, unsure
+	return missed, surely, unsure
+}
+
+func inSentences(results []threshold.Result) string {
+	var all []string
+	for _, held := range results {
+		all = append(all, held.Threshold.Text+": "+held.Sentence)
+	}
+	return strings.Join(all, "; ")
 }
 
 // fallsBehind describes how much the target serves if it does not keep up with
 // the rate; it is empty otherwise.
 func fallsBehind(rec measure.Recording) string {
-	served, behind := rec.Served()
-	if !behind {
+	served := rec.Served()
+	if served == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the queue grew: the target served %s of %s requests/s", printable.Figure(served), printable.Figure(rec.Rate))
+	return fmt.Sprintf("the queue grew: the target served %s of %s requests/s", printable.Figure(served), printable.Figure(rec.Rate()))
 }
 
 // mostRefused is the share of 429 answers at which a rate still counts as held,
@@ -150,13 +161,13 @@ func fallsBehind(rec measure.Recording) string {
 const mostRefused = 0.01
 
 // refused reports that a rate is held only by refusing much of it.
-func (d *Draft) refused(rec measure.Recording) []string {
+func (d *Draft) refused(rec measure.Recording) string {
 	limited := rec.Count(measure.Limited)
 	own := slices.ContainsFunc(d.thresholds(), func(t threshold.Threshold) bool { return t.Metric == threshold.Limited })
 	if own || float64(limited) <= mostRefused*float64(rec.Sent) {
-		return nil
+		return ""
 	}
-	return []string{fmt.Sprintf("%s of %s requests got 429", printable.Number(limited), printable.Number(rec.Sent))}
+	return fmt.Sprintf("%s of %s requests got 429", printable.Number(limited), printable.Number(rec.Sent))
 }
 
 // undecided describes a confirmation that does not decide the thresholds: the sample is
@@ -175,8 +186,8 @@ func undecided(rec measure.Recording, unsure []threshold.Result) (said string, n
 	if !known {
 		need = 0
 	}
-	return fmt.Sprintf("%s %s at %s/s: %s requests sent in %s, %s answered", why, strings.Join(doubts, " and "), printable.Figure(rec.Rate),
-		printable.Number(rec.Sent), printable.Seconds(rec.Duration), printable.Number(rec.Sent-rec.Statuses[0])), need
+	return fmt.Sprintf("%s %s at %s/s: %s requests sent in %s, %s answered", why, strings.Join(doubts, " and "), printable.Figure(rec.Rate()),
+		printable.Number(rec.Sent), printable.Seconds(rec.Duration()), printable.Number(rec.Sent-rec.Statuses[0])), need
 }
 
 // advice says how to decide the thresholds.
@@ -184,7 +195,7 @@ func (d *Draft) advice(rec measure.Recording, need int64) string {
 	if need == 0 {
 		return "run longer (--duration)"
 	}
-	longer := time.Duration(float64(need) / rec.Rate * float64(d.scenario.Duration) / float64(d.scenario.Confirm) * float64(time.Second))
+	longer := time.Duration(float64(need) / rec.Rate() * float64(d.scenario.Duration) / float64(d.scenario.Confirm) * float64(time.Second))
 	if longer = longer.Truncate(time.Second) + time.Second; longer > schedule.MaxDuration {
 		return fmt.Sprintf("about %s needed, more than the longest phase allows (relax the threshold)", printable.Number(need))
 	}
@@ -193,8 +204,8 @@ func (d *Draft) advice(rec measure.Recording, need int64) string {
 
 func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {
 	h := rec.Response[measure.Accepted]
-	p := load.KneePoint{AskedPerSecond: rec.Rate, P50MS: ms(h.Value(0.5)), P99MS: ms(h.Value(0.99)), OK: met, Why: why, Open: h.AtLeast(0.99), MedianOpen: h.AtLeast(0.5)}
-	if took := max(rec.Duration, lastDone(rec)); took > 0 {
+	p := load.KneePoint{AskedPerSecond: rec.Rate(), P50MS: ms(h.Value(0.5)), P99MS: ms(h.Value(0.99)), OK: met, Why: why, Open: h.AtLeast(0.99), MedianOpen: h.AtLeast(0.5)}
+	if took := max(rec.Duration(), lastDone(rec)); took > 0 {
 		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)) / took.Seconds()
 	}
 	if rec.Sent > 0 {
@@ -210,11 +221,11 @@ func lastDone(rec measure.Recording) time.Duration {
 	var last, slowest time.Duration
 	for _, s := range rec.Series {
 		if s.Done > 0 {
-			last = rec.Begins(s) + rec.Width
+			last = s.Begins() + rec.Width
 		}
 	}
 	for _, h := range rec.Response {
 		slowest = max(slowest, h.Max())
 	}
-	return min(last, rec.Duration+slowest)
+	return min(last, rec.Duration()+slowest)
 }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"outreach.example/conformance/loadtest/schedule"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +60,7 @@ func TestAThresholdSaysHowMuchMayBeRefused(t *testing.T) {
 // planned, and --lag-limit does not allow that.
 func TestWhichLoadTheTargetGot(t *testing.T) {
 	lagging := func(lag time.Duration) measure.Recording {
-		r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 300, Rate: 100, Duration: 3 * time.Second})
+		r := measure.NewRecorder("steady", time.Time{}, schedule.Constant(100, 3*time.Second))
 		for i := range 300 {
 			due := time.Duration(i) * 10 * time.Millisecond
 			r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due + lag, Done: due + lag + time.Millisecond, Status: 200})
@@ -67,7 +68,6 @@ func TestWhichLoadTheTargetGot(t *testing.T) {
 		return r.Recording()
 	}
 	near := made(100, map[int]int{200: 100})
-	near.Asked = []int64{100}
 	for name, tc := range map[string]struct {
 		rec       measure.Recording
 		ceiling   float64
@@ -83,9 +83,9 @@ func TestWhichLoadTheTargetGot(t *testing.T) {
 		"in time, near the ceiling": {near, 100, 0, "", "100 requests/s are near the ceiling"},
 	} {
 		d := NewDraft(mine, Terms{Calibration: measure.Calibration{Ceiling: tc.ceiling}, LagLimit: tc.tolerated})
-		p := d.Assess(tc.rec)
-		if (p.OtherLoad == "") != (tc.other == "") || !strings.Contains(p.OtherLoad, tc.other) {
-			t.Errorf("%s: another load because %q, want %q", name, p.OtherLoad, tc.other)
+		p := d.assess(tc.rec)
+		if (p.otherLoad == "") != (tc.other == "") || !strings.Contains(p.otherLoad, tc.other) {
+			t.Errorf("%s: another load because %q, want %q", name, p.otherLoad, tc.other)
 		}
 		d.noteGenerator(p)
 		if notes := strings.Join(d.Result.Notes, "\n"); (notes == "") != (tc.notes == "") || !strings.Contains(notes, tc.notes) {
@@ -98,7 +98,7 @@ func TestWhichLoadTheTargetGot(t *testing.T) {
 // the lag cannot explain the miss.
 func TestWhoseRateIsMissed(t *testing.T) {
 	taking := func(lag, service time.Duration) measure.Recording {
-		r := measure.NewRecorder(measure.Plan{Name: "100/s", Planned: 500, Rate: 100, Duration: 5 * time.Second})
+		r := measure.NewRecorder("100/s", time.Time{}, schedule.Constant(100, 5*time.Second))
 		for i := range 500 {
 			due := time.Duration(i) * 10 * time.Millisecond
 			r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due + lag, Done: due + lag + service, Status: 200})
@@ -153,9 +153,8 @@ func TestKneePointOfARateThatWasHeld(t *testing.T) {
 		{2500 * time.Millisecond, 37, 38},
 	} {
 		const rate = 100
-		plan := measure.Plan{Name: "100/s", Planned: 150, Rate: rate, Duration: 1500 * time.Millisecond}
-		recorder := measure.NewRecorder(plan)
-		for i := range plan.Planned {
+		recorder := measure.NewRecorder("100/s", time.Time{}, schedule.Constant(rate, 1500*time.Millisecond))
+		for i := range 150 {
 			due := time.Duration(i) * time.Second / rate
 			recorder.Add(measure.Sample{Seq: uint64(i), Label: "x", Due: due, Sent: due, Done: due + tc.took, Status: 200})
 		}

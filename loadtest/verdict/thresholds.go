@@ -56,7 +56,7 @@ func (d *Draft) holdAgainstThresholds() {
 func (d *Draft) holdPhases(t threshold.Threshold) {
 	held, phases := 0, d.judgedPhases()
 	for _, p := range phases {
-		if t.Rate != 0 && t.Rate != p.Rate || t.Label != "" && elsewhere(p, phases, t.Label) {
+		if t.Rate != 0 && t.Rate != p.Rate() || t.Label != "" && elsewhere(p, phases, t.Label) {
 			continue
 		}
 		held++
@@ -73,47 +73,51 @@ func (d *Draft) holdPhases(t threshold.Threshold) {
 	}
 }
 
-// figure returns the figure of a phase that the threshold bounds.
+// figure returns the figure of a phase that the threshold bounds. A tolerated lag is the
+// target's.
 func (d *Draft) figure(t threshold.Threshold, rec measure.Recording) threshold.Figure {
-	return t.Of(d.tolerant(rec))
+	if d.tolerates(rec) {
+		rec = rec.WithoutLag()
+	}
+	return t.Of(rec)
 }
 
 // judgedPhases returns the phases that thresholds are evaluated in. The blocks of a
 // comparison are short and count as one phase.
-func (d *Draft) judgedPhases() []Phase {
+func (d *Draft) judgedPhases() []phase {
 	if !d.InBlocks || len(d.phases) == 0 {
 		return d.phases
 	}
-	var all Phase
+	var all phase
 	var blocks []measure.Recording
 	for _, p := range d.phases {
 		blocks = append(blocks, p.Recording)
-		all.Cut, all.OtherLoad, all.Near = all.Cut || p.Cut, cmp.Or(all.OtherLoad, p.OtherLoad), cmp.Or(all.Near, p.Near)
+		all.cut, all.otherLoad, all.near = all.cut || p.cut, cmp.Or(all.otherLoad, p.otherLoad), cmp.Or(all.near, p.near)
 	}
 	all.Recording = measure.InTurn(blocks...)
 	all.Name = "all blocks"
-	return []Phase{all}
+	return []phase{all}
 }
 
 // elsewhere reports whether requests with the label belong to other phases
 // only: each page size of a scenario has its own phase.
-func elsewhere(p Phase, all []Phase, label string) bool {
-	asks := func(p Phase) bool { return len(p.Label(label)) > 0 }
+func elsewhere(p phase, all []phase, label string) bool {
+	asks := func(p phase) bool { return len(p.Label(label)) > 0 }
 	return !asks(p) && slices.ContainsFunc(all, asks)
 }
 
 // distrust makes a miss inconclusive if another load than the requested one, a generator
 // at its limit, or an early end of the phase may have caused it.
-func distrust(p Phase, result threshold.Result) threshold.Result {
+func distrust(p phase, result threshold.Result) threshold.Result {
 	doubt, errors := "", result.Threshold.Metric == threshold.Errors
 	switch {
 	case result.Verdict != threshold.Missed:
-	case p.Cut && (errors || result.Figure.AtLeast):
+	case p.cut && (errors || result.Figure.AtLeast):
 		doubt = ", but the phase was cut short, so unanswered requests do not count"
 	case errors: // they are the target's, whatever the load
-	case p.OtherLoad != "":
+	case p.otherLoad != "":
 		doubt = ", but under another load than requested"
-	case p.Near != "":
+	case p.near != "":
 		doubt = ", but the generator was near its ceiling"
 	}
 	if doubt != "" {

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"slices"
 	"time"
 
 	"outreach.example/conformance/internal/printable"
@@ -23,29 +22,27 @@ const (
 // Latency that certainly rose by half and a certain rise of errors fail the
 // scenario; memory is only reported. A soak that was cut short is only reported
 // too, because its end may have distorted the figures.
-func (d *Draft) Drift(p Phase, memory []load.MemoryPoint) {
-	trends := p.Drifts()
+func (d *Draft) Drift(rec measure.Recording, memory []load.MemoryPoint) {
+	trends := rec.Drifts()
 	for _, t := range trends {
 		switch {
-		case t.Verdict != measure.Drifting || p.Cut:
-		case t.Name == "failed" && t.Low > 0:
-			d.fail("the share of failed requests rose under steady load by at least %s percentage points", printable.Figure(t.Low))
-		case t.Unit == "ms" && t.Low > max(leastRise, steepRise*t.Level):
-			d.fail("%s rose under steady load by at least %s ms, from %s ms", t.Name, printable.Figure(t.Low), printable.Figure(t.Level))
+		case t.Verdict != load.Drifts || d.cut != "":
+		case t.Name == "failed" && t.Change.Low > 0:
+			d.fail("the share of failed requests rose under steady load by at least %s percentage points", printable.Figure(t.Change.Low))
+		case t.Unit == "ms" && t.Change.Low > max(leastRise, steepRise*t.Level):
+			d.fail("%s rose under steady load by at least %s ms, from %s ms", t.Name, printable.Figure(t.Change.Low), printable.Figure(t.Level))
 		}
 	}
 	if len(memory) > 0 {
 		d.Result.Memory = append(d.Result.Memory, load.Memory{Of: "target", Points: memory})
-		series := measure.Series{Name: "memory", Unit: "bytes"}
+		var points []measure.Point
 		for _, point := range memory {
-			series.Points = append(series.Points, measure.Point{At: time.Duration(point.Seconds * float64(time.Second)), Value: float64(point.RSSBytes)})
+			points = append(points, measure.Point{At: time.Duration(point.Seconds * float64(time.Second)), Value: float64(point.RSSBytes)})
 		}
-		trends = append(trends, measure.Drift(series))
+		trends = append(trends, measure.Drift("memory", "bytes", 0, points))
 	}
 	for _, t := range trends {
-		perMinute := 1 / max(t.Over, time.Second).Minutes()
-		d.Result.Drift = append(d.Result.Drift, load.Drift{Name: t.Name, Unit: t.Unit, Verdict: load.Trend(t.Verdict), Why: t.Why,
-			PerMinute: load.Estimate{Value: t.Value * perMinute, Low: t.Low * perMinute, High: t.High * perMinute}})
+		d.Result.Drift = append(d.Result.Drift, t.Drift)
 	}
 }
 
@@ -55,7 +52,7 @@ func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
 	before, usual := time.Duration(0), 0
 	for _, s := range rec.Series {
 		median := s.Response[measure.Accepted].Value(0.5)
-		if at := rec.Begins(s); at+rec.Width <= third && median > 0 {
+		if at := s.Begins(); at+rec.Width <= third && median > 0 {
 			before += median
 			usual++
 		}
@@ -66,7 +63,7 @@ func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
 	before /= time.Duration(usual)
 	allowed := max(times*before, before+5*time.Millisecond)
 	for _, s := range rec.Series {
-		at := rec.Begins(s)
+		at := s.Begins()
 		if h := s.Response[measure.Accepted]; at >= 2*third && h.Count() > 0 && h.Value(0.5) <= allowed {
 			d.Note("after the burst the median response time recovered to %s ms within %s", formatMS(before), printable.Seconds(at+rec.Width-2*third))
 			return
@@ -86,40 +83,32 @@ type Page struct {
 // Depths compares the latency of pages by their place in the list. The pages of an
 // operation follow each other, the first page first.
 func (d *Draft) Depths(pages []Page, rec measure.Recording) {
-	worst := threshold.Figure{}
-	var operations []string
-	for _, p := range pages {
-		operations = append(operations, p.Operation)
-	}
-	for _, operation := range slices.Compact(operations) {
+	for len(pages) > 0 {
+		operation := pages[0].Operation
 		depth := load.Depth{Operation: operation}
-		var first, last measure.Estimate
-		for i, p := range slices.DeleteFunc(slices.Clone(pages), func(p Page) bool { return p.Operation != operation }) {
-			h := rec.Labels[scenario.PageLabel(operation, p.Page)][measure.Accepted]
-			p50 := h.Quantile(0.5)
-			if i == 0 {
-				first = p50
+		var first, last threshold.Figure
+		for all := len(pages); len(pages) > 0 && pages[0].Operation == operation; pages = pages[1:] {
+			page := pages[0]
+			h := rec.Labels[scenario.PageLabel(operation, page.Page)][measure.Accepted]
+			p50, alone := h.Quantile(0.5), h.Independent().Quantile(0.5)
+			if len(pages) == all {
+				first = threshold.OfQuantile(p50)
+				first.High, first.Open = alone.High.Seconds(), alone.Open
 			}
 			if p50.Samples > 0 {
-				last = p50
-				depth.Points = append(depth.Points, load.DepthPoint{Page: int64(p.Page), Rows: int64(p.Rows), Count: h.Count(),
-					P50MS: ms(last.Value), P99MS: ms(h.Value(0.99)), Open: h.AtLeast(0.99), MedianOpen: last.AtLeast})
+				last = threshold.OfQuantile(p50)
+				last.Low, last.Open = alone.Low.Seconds(), last.AtLeast
+				depth.Points = append(depth.Points, load.DepthPoint{Page: int64(page.Page), Rows: int64(page.Rows), Count: h.Count(),
+					P50MS: ms(p50.Value), P99MS: ms(h.Value(0.99)), Open: h.AtLeast(0.99), MedianOpen: p50.AtLeast})
 			}
 		}
-		if len(depth.Points) > 1 && !first.AtLeast && first.Value > 0 && first.Low > 0 && first.High > 0 {
-			ratio := threshold.Figure{Known: true, Value: float64(last.Value) / float64(first.Value),
-				Low: float64(last.Alone.Low) / float64(first.Alone.High), High: float64(last.High) / float64(first.Low), Open: last.AtLeast, AtLeast: last.AtLeast}
-			if first.Alone.Open {
-				ratio.Low = 0
-			}
+		if slower := against(last, first, true); len(depth.Points) > 1 && !first.AtLeast && slower.Known {
+			ratio := threshold.Figure{Value: 1 + slower.Value, Low: 1 + slower.Low, High: 1 + slower.High, Open: slower.Open, AtLeast: slower.AtLeast, Known: true}
 			depth.Ratio, depth.Open = ratio.Value, ratio.AtLeast
-			if ratio.Value > worst.Value {
-				worst = ratio
+			if ratio.Value > d.figures[threshold.Depth].Value {
+				d.figures[threshold.Depth] = ratio
 			}
 		}
 		d.Result.Depth = append(d.Result.Depth, depth)
-	}
-	if worst.Value > 0 {
-		d.figures[threshold.Depth] = worst
 	}
 }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"outreach.example/conformance/loadtest/schedule"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 // second.
 func recorded(seconds int, answer func(n, second int) (took time.Duration, status int)) measure.Recording {
 	const rate = 20
-	r := measure.NewRecorder(measure.Plan{Name: "soak", Planned: int64(rate * seconds), Rate: rate, Duration: time.Duration(seconds) * time.Second, Start: time.Unix(1e9, 0)})
+	r := measure.NewRecorder("soak", time.Unix(1e9, 0), schedule.Constant(rate, time.Duration(seconds)*time.Second))
 	for n := range rate * seconds {
 		due := time.Duration(n) * time.Second / rate
 		took, status := answer(n, n/rate)
@@ -59,7 +60,7 @@ func TestSoakFailsOnDrift(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &Draft{}
-			d.Drift(Phase{Recording: recorded(30, tc.answer)}, nil)
+			d.Drift(recorded(30, tc.answer), nil)
 			reasons := strings.Join(inWords(d.fails), "\n")
 			if tc.says == "" && reasons != "" || !strings.Contains(reasons, tc.says) {
 				t.Errorf("want %q, got %q", tc.says, inWords(d.fails))
@@ -78,7 +79,7 @@ func TestSoakShowsMemory(t *testing.T) {
 		points = append(points, load.MemoryPoint{Seconds: float64(i) / 2, HeapBytes: 1 << 20, RSSBytes: int64(100+i) << 20})
 	}
 	d := &Draft{}
-	d.Drift(Phase{Recording: recorded(30, func(int, int) (time.Duration, int) { return 20 * time.Millisecond, 200 })}, points)
+	d.Drift(recorded(30, func(int, int) (time.Duration, int) { return 20 * time.Millisecond, 200 }), points)
 	if len(d.fails) > 0 || len(d.Result.Memory) != 1 || len(d.Result.Memory[0].Points) != 60 {
 		t.Errorf("%q, %+v", inWords(d.fails), d.Result.Memory)
 	}

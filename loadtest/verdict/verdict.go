@@ -37,12 +37,12 @@ type Terms struct {
 	Calibration measure.Calibration
 }
 
-// Phase is a recorded phase.
-type Phase struct {
+// phase is a recorded phase.
+type phase struct {
 	measure.Recording
-	OtherLoad string // how the load differed from the requested one; empty if it did not
-	Near      string // the rate was near the generator's ceiling, and which; empty if not
-	Cut       bool   // it did not run to its end
+	otherLoad string // how the load differed from the requested one; empty if it did not
+	near      string // the rate was near the generator's ceiling, and which; empty if not
+	cut       bool   // it did not run to its end
 }
 
 // Draft is the result of one scenario while it is measured.
@@ -56,15 +56,14 @@ type Draft struct {
 	compared []load.ComparedFigure // of the second target with the first
 	pairs    int                   // of blocks
 
-	scenario   scenario.Scenario
-	terms      Terms
-	started    time.Time
-	recordings []measure.Recording
-	phases     []Phase // that thresholds are compared with
-	figures    map[threshold.Metric]threshold.Figure
-	first      []string // notes that come first, because the others may follow from them
-	cut        string   // why the last phase did not run to its end; empty if it did
-	unsure     string   // why a search could not confirm its highest rate, if the sample was too small
+	scenario scenario.Scenario
+	terms    Terms
+	started  time.Time
+	phases   []phase // that thresholds are compared with
+	figures  map[threshold.Metric]threshold.Figure
+	first    []string // notes that come first, because the others may follow from them
+	cut      string   // why the last phase did not run to its end; empty if it did
+	unsure   string   // why a search could not confirm its highest rate, if the sample was too small
 
 	fails, voids []reason
 }
@@ -104,24 +103,16 @@ func (d *Draft) Missing(input string) { d.Result.Missing = append(d.Result.Missi
 
 // Count counts what a phase sent as traffic. It is for every phase, warm-ups included.
 func (d *Draft) Count(rec measure.Recording) {
-	t := &d.Traffic
-	t.Planned += planned(rec)
-	t.Sent += rec.Sent
-	t.Late += rec.Late()
-	t.Dropped += rec.Dropped()
-	t.BytesReceived += rec.Bytes
-	for status, n := range statuses(rec.Statuses) {
-		t.Statuses[status] += n
-	}
+	d.Traffic = sum(d.Traffic, load.Traffic{Planned: rec.Planned(), Sent: rec.Sent, Late: rec.Late(), Dropped: rec.Dropped(),
+		BytesReceived: rec.Bytes, Statuses: statuses(rec.Statuses)})
 }
 
-// Assess finds out whether the target got the requested load.
-func (d *Draft) Assess(rec measure.Recording) Phase {
-	p := Phase{Recording: rec, OtherLoad: rec.OtherLoad()}
-	if d.tolerates(rec) {
-		p.OtherLoad = ""
+// assess finds out whether the target got the requested load.
+func (d *Draft) assess(rec measure.Recording) phase {
+	p := phase{Recording: rec, near: d.terms.Calibration.Near(rec)}
+	if !d.tolerates(rec) {
+		p.otherLoad = rec.OtherLoad()
 	}
-	_, p.Near = d.terms.Calibration.Near(rec)
 	return p
 }
 
@@ -130,20 +121,22 @@ func (d *Draft) tolerates(rec measure.Recording) bool {
 	return d.terms.LagLimit > 0 && rec.Lag.Value(0.99) <= d.terms.LagLimit
 }
 
-// Keep adds a phase to the scenario's figures.
-func (d *Draft) Keep(p Phase) {
-	d.Uses.Counted += p.Sent
-	d.recordings = append(d.recordings, p.Recording)
-	d.phases = append(d.phases, p)
-}
-
-// KeepCut keeps a phase that did not run to its end. It is the scenario's last.
-func (d *Draft) KeepCut(p Phase, why error) {
-	if p.Sent == 0 {
+// Keep adds a phase to the scenario's figures. The error says why it did not run to its
+// end; such a phase is the scenario's last.
+func (d *Draft) Keep(rec measure.Recording, cut error) {
+	p := d.assess(rec)
+	if cut != nil {
+		p.cut, d.cut = true, cut.Error()
+	}
+	if p.cut && p.Sent == 0 {
 		return
 	}
-	p.Cut, d.cut = true, why.Error()
-	d.Keep(p)
+	d.keep(p)
+}
+
+func (d *Draft) keep(p phase) {
+	d.Uses.Counted += p.Sent
+	d.phases = append(d.phases, p)
 }
 
 // Conclude draws the verdict and returns the result. f is what the check of the responses
@@ -152,7 +145,9 @@ func (d *Draft) Conclude(f inspect.Result) Outcome {
 	o := &d.Result
 	o.Name, o.About = d.scenario.Name, d.scenario.About
 	o.Started, o.Seconds = d.started.UTC().Truncate(time.Millisecond), time.Since(d.started).Seconds()
+	var recordings []measure.Recording
 	for _, p := range d.phases {
+		recordings = append(recordings, p.Recording)
 		o.Phases = append(o.Phases, phaseOf(p))
 		d.missedRate(p)
 		d.noteThroughput(p)
@@ -165,7 +160,7 @@ func (d *Draft) Conclude(f inspect.Result) Outcome {
 	d.judgeFindings(f)
 	d.conclude()
 	o.Notes = slices.Concat(distinct(d.first), o.Notes)
-	return Outcome{Scenario: *o, Recordings: d.recordings, Traffic: d.Traffic, Inspected: f, Cut: d.cut}
+	return Outcome{Scenario: *o, Recordings: recordings, Traffic: d.Traffic, Inspected: f, Cut: d.cut}
 }
 
 // requests returns what was sent by purpose; nil if nothing was.
@@ -180,9 +175,9 @@ func (d *Draft) requests() *load.Requests {
 
 // missedRate makes the scenario inconclusive if the phase says nothing about
 // the target.
-func (d *Draft) missedRate(p Phase) {
+func (d *Draft) missedRate(p phase) {
 	switch {
-	case p.Cut: // the reason is already recorded
+	case p.cut: // the reason is already recorded
 	case p.Sent == 0:
 		d.voidPhase(p.Name, "nothing sent", "no request was sent")
 	case p.Count(measure.Accepted) == 0:
@@ -190,19 +185,19 @@ func (d *Draft) missedRate(p Phase) {
 	case p.Count(measure.Limited) > p.Count(measure.Accepted):
 		d.voidPhase(p.Name, "limited", "%s of %s requests got 429, more than were accepted (lower the rate or use an unlimited key)",
 			printable.Number(p.Count(measure.Limited)), printable.Number(p.Sent))
-	case !p.ClosedLoop && float64(p.Sent) < leastSent*float64(p.Planned):
-		d.voidPhase(p.Name, "rate missed", "rate not reached: %s of %s requests were sent", printable.Number(p.Sent), printable.Number(p.Planned))
-	case p.OtherLoad != "":
-		d.voidPhase(p.Name, "other load", "another load than requested: %s", p.OtherLoad)
+	case !p.ClosedLoop() && float64(p.Sent) < leastSent*float64(p.Planned()):
+		d.voidPhase(p.Name, "rate missed", "rate not reached: %s of %s requests were sent", printable.Number(p.Sent), printable.Number(p.Planned()))
+	case p.otherLoad != "":
+		d.voidPhase(p.Name, "other load", "another load than requested: %s", p.otherLoad)
 	}
 }
 
 // noteGenerator notes what the generator adds to the figures of the phase.
-func (d *Draft) noteGenerator(p Phase) {
-	if p.Near != "" {
-		d.Note("%s: %s", p.Name, p.Near)
+func (d *Draft) noteGenerator(p phase) {
+	if p.near != "" {
+		d.Note("%s: %s", p.Name, p.near)
 	}
-	if late, _ := p.SentLate(); late {
+	if p.SentLate() != "" {
 		judged := "thresholds allow for it"
 		if d.tolerates(p.Recording) {
 			judged = "it is within --lag-limit"
@@ -212,18 +207,10 @@ func (d *Draft) noteGenerator(p Phase) {
 	}
 }
 
-// tolerant returns the recording without the lag if it is within the tolerated one.
-func (d *Draft) tolerant(rec measure.Recording) measure.Recording {
-	if d.tolerates(rec) {
-		return rec.WithoutLag()
-	}
-	return rec
-}
-
 // noteThroughput notes a phase in which the target served less than requested.
 // Thresholds on response times and errors need not show that.
-func (d *Draft) noteThroughput(p Phase) {
-	if behind := fallsBehind(p.Recording); behind != "" && p.OtherLoad == "" && !p.Cut {
+func (d *Draft) noteThroughput(p phase) {
+	if behind := fallsBehind(p.Recording); behind != "" && p.otherLoad == "" && !p.cut {
 		d.NoteFirst(p.Name + ": " + behind)
 	}
 	if limited := p.Count(measure.Limited); float64(limited) > mostRefused*float64(p.Sent) && limited <= p.Count(measure.Accepted) {

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"outreach.example/conformance/loadtest/schedule"
 	"strings"
 	"testing"
 	"time"
@@ -17,12 +18,17 @@ import (
 
 // made returns a phase of one second with so many planned requests. Each status came
 // that often, after 10 ms.
-func made(planned int64, statuses map[int]int) measure.Recording {
-	r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: planned, Rate: float64(planned), Duration: time.Second, Start: time.Unix(1e9, 0)})
+func made(planned int, statuses map[int]int) measure.Recording {
+	return sent(schedule.Constant(float64(planned), time.Second), statuses)
+}
+
+// sent returns a phase in which each status came that often, after 10 ms.
+func sent(plan schedule.Schedule, statuses map[int]int) measure.Recording {
+	r := measure.NewRecorder("steady", time.Unix(1e9, 0), plan)
 	n := 0
 	for status, times := range statuses {
 		for range times {
-			due := time.Duration(n) * time.Second / time.Duration(planned)
+			due := time.Duration(n) * time.Second / time.Duration(max(plan.Planned(), 1000))
 			r.Add(measure.Sample{Seq: uint64(n), Label: spec.ListLeadLists, Due: due, Sent: due, Done: due + 10*time.Millisecond, Status: status})
 			n++
 		}
@@ -31,21 +37,21 @@ func made(planned int64, statuses map[int]int) measure.Recording {
 }
 
 // shareOf returns the share of a process that sent the phases.
-func shareOf(phases ...measure.Recording) Share {
-	return Share{Outcome: Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
+func shareOf(phases ...measure.Recording) Outcome {
+	return Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}
 }
 
 // mine is the scenario of the made phases.
 var mine = scenario.Scenario{Name: "mine", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
 
 // judgedOf returns the outcome of the shares under the thresholds.
-func judgedOf(t *testing.T, thresholds []string, shares ...Share) Outcome {
+func judgedOf(t *testing.T, thresholds []string, shares ...Outcome) Outcome {
 	t.Helper()
 	return judgedAs(t, mine, thresholds, shares...)
 }
 
 // judgedAs returns the outcome of the shares of a scenario.
-func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...Share) Outcome {
+func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...Outcome) Outcome {
 	t.Helper()
 	var all []threshold.Threshold
 	for _, text := range thresholds {
@@ -55,21 +61,26 @@ func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...
 		}
 		all = append(all, parsed)
 	}
-	return Join(s, shares, Terms{Thresholds: all})
+	if n := len(shares); n > 1 { // each is a shard of a plan of as many times the rate
+		for i, share := range shares {
+			for p := range share.Recordings {
+				plan := &share.Recordings[p].Plan
+				*plan = schedule.Constant(float64(n)*plan.Segments[0].Rate, plan.Duration()).Shard(i, n)
+			}
+		}
+	}
+	return Join(s, shares, Terms{Thresholds: all, Calibration: measure.Calibration{Ceiling: 5000}})
 }
 
 // Each verdict has its reasons.
 func TestVerdictOfAScenario(t *testing.T) {
 	ok := func(n int) map[int]int { return map[int]int{200: n} }
-	closed := made(1000, ok(10))
-	closed.ClosedLoop = true
-	near := shareOf(made(1000, ok(1000)))
-	near.Ceiling = 1000
-	nearAndFailing := shareOf(made(1000, map[int]int{200: 900, 500: 100}))
-	nearAndFailing.Ceiling = 1000
+	closed := sent(schedule.Constant(0, time.Second), ok(10))
+	near := shareOf(made(4500, ok(4500)))
+	nearAndFailing := shareOf(made(4500, map[int]int{200: 4000, 500: 500}))
 	for name, tc := range map[string]struct {
 		thresholds []string
-		share      Share
+		share      Outcome
 		want       reports.Verdict
 		says       []string // the reasons, each in part
 	}{
@@ -109,7 +120,7 @@ func TestVerdictOfAScenario(t *testing.T) {
 // The achieved rate counts the time until the last answer, which may come long after
 // the last request was due.
 func TestAchievedRateOfATargetThatFallsBehind(t *testing.T) {
-	r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 100, Rate: 100, Duration: time.Second, Start: time.Unix(1e9, 0)})
+	r := measure.NewRecorder("steady", time.Unix(1e9, 0), schedule.Constant(100, time.Second))
 	for i := range 100 {
 		due := time.Duration(i) * 10 * time.Millisecond
 		r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due, Done: 4 * due, Status: 200})
@@ -124,7 +135,7 @@ func TestAchievedRateOfATargetThatFallsBehind(t *testing.T) {
 // with and without examples.
 func TestFindingsOfSharesAddUp(t *testing.T) {
 	pair := spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLists}
-	seen := func(broken int64, examples ...reports.Violation) Share {
+	seen := func(broken int64, examples ...reports.Violation) Outcome {
 		r := made(500, map[int]int{200: 500})
 		s := shareOf(r)
 		if broken > 0 {
@@ -167,7 +178,7 @@ func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 	own.Thresholds = []string{"errors<1%"}
 	for name, tc := range map[string]struct {
 		given []string
-		share Share
+		share Outcome
 		held  string
 		says  string // the only reason, in part; empty for a pass
 	}{
@@ -199,7 +210,7 @@ func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 // phase only.
 func TestLabelsAreHeldWhereTheyAre(t *testing.T) {
 	phase := func(name, label string) measure.Recording {
-		r := measure.NewRecorder(measure.Plan{Name: name, Planned: 100, Rate: 100, Duration: time.Second, Start: time.Unix(1e9, 0)})
+		r := measure.NewRecorder(name, time.Unix(1e9, 0), schedule.Constant(100, time.Second))
 		for i := range 100 {
 			due := time.Duration(i) * 10 * time.Millisecond
 			r.Add(measure.Sample{Seq: uint64(i), Label: label, Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})
@@ -221,7 +232,7 @@ func TestLabelsAreHeldWhereTheyAre(t *testing.T) {
 
 // The same problem in many phases is one reason, with the count and the phases.
 func TestReasonsOfOneCauseAreMerged(t *testing.T) {
-	phases := func(n int) Share {
+	phases := func(n int) Outcome {
 		var all []measure.Recording
 		for i := range n {
 			rec := made(1000, map[int]int{200: 900 - i, 500: 100 + i})
@@ -253,7 +264,7 @@ func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 // A list has rows if one shard has seen some.
 func TestEmptyListsOfShards(t *testing.T) {
 	shared := func(empty ...[]string) Outcome {
-		var shares []Share
+		var shares []Outcome
 		for _, of := range empty {
 			rec := made(1000, map[int]int{200: 1000})
 			share := shareOf(rec)
@@ -282,7 +293,7 @@ func TestUninspectedAnswersOfShards(t *testing.T) {
 		"most were not":   {900, 100, "1,800 of 2,000 responses could not be checked: 1,800 were compressed"},
 		"none was":        {1000, 0, "none of 2,000 responses could be checked: 2,000 were compressed"},
 	} {
-		var shares []Share
+		var shares []Outcome
 		for range 2 {
 			rec := made(1000, map[int]int{200: 1000})
 			share := shareOf(rec)

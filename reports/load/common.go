@@ -2,6 +2,7 @@ package load
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -14,28 +15,9 @@ const fewAlike = 2
 func (l Limiter) Common() (why string, rest Limiter) {
 	rest = l
 	rest.Layers, rest.Sharing = slices.Clone(l.Layers), slices.Clone(l.Sharing)
-	answers := []*Answer{&rest.Verdict, &rest.Scope, &rest.RetryAfter.Present, &rest.RetryAfter.Verdict, &rest.Headers.Present, &rest.Headers.Limit,
-		&rest.Headers.Window, &rest.Headers.Remaining, &rest.Headers.Reset}
-	findings := []*Finding{&rest.RetryAfter.Honest, &rest.RetryAfter.Shortest, &rest.RetryAfter.Promised, &rest.Recovery, &rest.RoundTrip}
-	for i := range rest.Layers {
-		layer := &rest.Layers[i]
-		answers = append(answers, &layer.Kind, &layer.CountsRefused)
-		findings = append(findings, &layer.Limit, &layer.Window, &layer.Rate)
-	}
-	for i := range rest.Sharing {
-		answers = append(answers, &rest.Sharing[i].Shared)
-	}
 	unknown := map[string][]*string{}
-	for _, a := range answers {
-		if a.Value == "" && a.Why != "" {
-			unknown[a.Why] = append(unknown[a.Why], &a.Why)
-		}
-	}
-	for _, f := range findings {
-		if !f.Known && f.Why != "" {
-			unknown[f.Why] = append(unknown[f.Why], &f.Why)
-		}
-	}
+	reasons(reflect.ValueOf(&rest).Elem(), unknown)
+	delete(unknown, "")
 	for _, reason := range slices.Sorted(maps.Keys(unknown)) {
 		if len(unknown[reason]) > max(fewAlike, len(unknown[why])) {
 			why = reason
@@ -45,4 +27,30 @@ func (l Limiter) Common() (why string, rest Limiter) {
 		*at = ""
 	}
 	return why, rest
+}
+
+// reasons collects the reasons of the unknown answers and findings in a part of a limiter.
+func reasons(part reflect.Value, unknown map[string][]*string) {
+	switch at := part.Addr().Interface().(type) {
+	case *Answer:
+		if at.Value == "" {
+			unknown[at.Why] = append(unknown[at.Why], &at.Why)
+		}
+		return
+	case *Finding:
+		if !at.Known {
+			unknown[at.Why] = append(unknown[at.Why], &at.Why)
+		}
+		return
+	}
+	switch part.Kind() {
+	case reflect.Struct:
+		for i := range part.NumField() {
+			reasons(part.Field(i), unknown)
+		}
+	case reflect.Slice:
+		for i := range part.Len() {
+			reasons(part.Index(i), unknown)
+		}
+	}
 }

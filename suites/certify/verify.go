@@ -173,11 +173,7 @@ func programOf(p bundle.Program, goVersion string) string {
 }
 
 func verifyRun(ctx context.Context, b *bundle.Bundle, number int, version string) (j Judged, l Lines, err error) {
-	body, err := member(b, bundle.InRun(number, bundle.ResultsFile))
-	if err != nil {
-		return j, l, err
-	}
-	claimed, err := reports.Parse(body)
+	claimed, err := Claimed(b, number)
 	if err != nil {
 		return j, l, err
 	}
@@ -187,6 +183,15 @@ func verifyRun(ctx context.Context, b *bundle.Bundle, number int, version string
 	}
 	defer func() { _ = recording.Close() }()
 	return VerifyRun(ctx, claimed, recording, version)
+}
+
+// Claimed returns what a bundle says of a run.
+func Claimed(b *bundle.Bundle, number int) (r reports.Results, err error) {
+	body, err := member(b, bundle.InRun(number, bundle.ResultsFile))
+	if err != nil {
+		return r, err
+	}
+	return reports.Parse(body)
 }
 
 // verifyManifest compares the manifest and the files that belong to no run with what the evidence

@@ -1,0 +1,145 @@
+package certify
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/evidence"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/bundle"
+	"outreach.example/conformance/reports/bundle/bundletest"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/runner"
+)
+
+var tampered = flag.Int("tampered", 12, "how many changed bundles TestTampering checks")
+
+var vendor = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
+
+// record records the runs of a nonce on the reference server, and returns their directories.
+func record(t *testing.T, nonce string, operations ...string) (dirs []string) {
+	t.Helper()
+	data := dataset.DefaultOptions()
+	data.Rows = 25
+	server, err := target.Embedded(t.Context(), data, refserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close(context.Background()) })
+	for _, c := range Challenges(nonce) {
+		dir := t.TempDir()
+		dirs = append(dirs, dir)
+		file, err := os.Create(filepath.Join(dir, bundle.EvidenceFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := runner.Run(t.Context(), runner.Config{Target: server, Challenge: &c, Version: "test", Commit: "abc",
+			Selection: runner.Selection{Operations: operations}, Evidence: evidence.NewRecorder(file, reports.ToolName, "test", profile.Shape)})
+		if err == nil {
+			err = reports.Write(filepath.Join(dir, bundle.ResultsFile), results)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = file.Close()
+	}
+	return dirs
+}
+
+func options(nonce string) Options {
+	return Options{Level: "full", Nonce: nonce, Program: bundle.ProgramOf("test", "abc", nil), Created: time.Now(), Key: vendor}
+}
+
+func pack(t *testing.T, dirs []string, o Options) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := Write(&out, dirs, o); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func verified(t *testing.T, archive []byte, o bundle.Options) Lines {
+	t.Helper()
+	o.Now = time.Now()
+	b, err := bundle.Read(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return Lines{{Line: bundle.Line{What: "bundle", State: bundle.Refuted, Why: err.Error()}}}
+	}
+	return Verify(t.Context(), b, o, "test", nil)
+}
+
+func refutedByKey(archive []byte, public ed25519.PublicKey) bool {
+	b, err := bundle.Read(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return true
+	}
+	for _, line := range b.Check(bundle.Options{PublicKey: public, Now: time.Now()}) {
+		if line.State == bundle.Refuted {
+			return true
+		}
+	}
+	return false
+}
+
+func (l Lines) String() string {
+	var b strings.Builder
+	for _, line := range l {
+		fmt.Fprintf(&b, "%s: %s: %s %v\n", line.State, line.What, line.Why, line.More[:min(3, len(line.More))])
+	}
+	return b.String()
+}
+
+// onlySigned are the kinds of changes that only the signature shows: nothing else in a bundle depends
+// on what they change.
+var onlySigned = []string{"missing signature", "signature by a stranger", "wrong signature", "other date", "altered exchange"}
+
+// A bundle that somebody has changed is refuted: always with the vendor's key, and without it unless only
+// the signature shows the change.
+func TestTampering(t *testing.T) {
+	g := NewWithT(t)
+	honest := pack(t, record(t, "chosen", spec.ListLeadLabels), options("chosen"))
+	public := vendor.Public().(ed25519.PublicKey)
+	honestly := verified(t, honest, bundle.Options{PublicKey: public, Nonce: "chosen"})
+	g.Expect(honestly.State()).To(Equal(bundle.OK), "%s", honestly)
+	g.Expect(verified(t, honest, bundle.Options{PublicKey: public, Nonce: "another"}).State()).To(Equal(bundle.Refuted))
+
+	unseen, seen := map[string]int{}, 0
+	draw := rand.New(rand.NewPCG(1, 0))
+	for i := range *tampered {
+		kind, recompute := bundletest.Kinds[draw.IntN(len(bundletest.Kinds))], i%2 == 1
+		changed, err := bundletest.Apply(honest, kind, rand.New(rand.NewPCG(uint64(i), 0)), recompute)
+		g.Expect(err).NotTo(HaveOccurred())
+		if !refutedByKey(changed, public) {
+			t.Errorf("%s (%d): the vendor's key does not show it", kind.Name, i)
+		}
+		switch l := verified(t, changed, bundle.Options{}); l.State() {
+		case bundle.Refuted:
+			seen++
+		default:
+			if !recompute && !kind.Plain {
+				t.Errorf("%s (%d): without new digests, it is not seen:\n%s", kind.Name, i, l)
+			}
+			unseen[kind.Name]++
+		}
+	}
+	t.Logf("%d changed bundles: all are refuted with the vendor's key, %d without it; the rest: %v", *tampered, seen, unseen)
+	for name := range unseen {
+		g.Expect(onlySigned).To(ContainElement(name), "a change that only a signature shows")
+	}
+}
