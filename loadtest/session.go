@@ -119,7 +119,7 @@ func environment(ctx context.Context, config Config, budget *prepare.Budget) (*r
 	if err != nil {
 		return nil, err
 	}
-	generator, err := generate.New(generate.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Workers: config.Workers,
+	generator, err := generate.New(generate.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, UserAgent: t.Profile.UserAgent, Workers: config.Workers,
 		Timeout: t.Profile.Pace.Timeout, Raw: config.Raw, RawLines: config.RawLines})
 	if err != nil {
 		return nil, err

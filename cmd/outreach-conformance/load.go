@@ -109,6 +109,7 @@ the verdict.`,
 		flags.StringSliceVar(&f.consent, "consent", nil, "host name of a target that is not on this machine, repeated as your consent to load it")
 		f.registerWrites(flags)
 		f.registerBounds(flags)
+		f.registerUserAgent(flags)
 	})
 	group(flags, "Load", func() {
 		flags.BoolVar(&f.list, "list", false, "list the scenarios with the other flags applied, and send nothing")

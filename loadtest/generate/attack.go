@@ -62,7 +62,7 @@ type hit struct {
 // Target is the phase's vegeta.Targeter: it fills in the next request of the mix.
 func (a *attack) Target(t *vegeta.Target) error {
 	place := a.Schedule.Seq(a.calls.Add(1) - 1)
-	if err := a.Mix(place).fill(t, a.g.opts.BaseURL); err != nil {
+	if err := a.Mix(place).fill(t, a.g.opts); err != nil {
 		a.fail(err)
 		return err
 	}

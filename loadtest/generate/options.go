@@ -38,6 +38,8 @@ type Options struct {
 	BaseURL string
 	// TLSConfig is as in client.Options.
 	TLSConfig *tls.Config
+	// UserAgent is as in client.Options.
+	UserAgent string
 	// Transport replaces the network and TLSConfig. It must honour the request's
 	// context.
 	Transport http.RoundTripper
@@ -68,6 +70,7 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	// The client checks the base address and the TLS configuration.
 	_, err := client.New(client.Options{BaseURL: o.BaseURL, TLSConfig: o.TLSConfig, Transport: o.Transport})
+	o.UserAgent = cmp.Or(o.UserAgent, client.UserAgent)
 	o.Workers, o.Timeout, o.MaxBody = cmp.Or(o.Workers, DefaultWorkers), cmp.Or(o.Timeout, DefaultTimeout), cmp.Or(o.MaxBody, DefaultMaxBody)
 	o.MaxOutage = cmp.Or(o.MaxOutage, max(leastMaxOutage, outageTimeouts*o.Timeout))
 	if o.Sleep == nil {

@@ -29,14 +29,14 @@ type Request struct {
 type Mix func(place uint64) Request
 
 // fill writes the request into the target. The path must begin with a slash, so
-// that no request and no key can reach another host than base.
-func (q Request) fill(t *vegeta.Target, base string) error {
+// that no request and no key can reach another host than that of the base address.
+func (q Request) fill(t *vegeta.Target, opts Options) error {
 	if !strings.HasPrefix(q.Path, "/") {
 		return fmt.Errorf("generate: request %q: the path %q does not begin with a slash", q.Label, q.Path)
 	}
-	t.Method, t.URL, t.Body = cmp.Or(q.Method, http.MethodGet), base+q.Path, q.Body
+	t.Method, t.URL, t.Body = cmp.Or(q.Method, http.MethodGet), opts.BaseURL+q.Path, q.Body
 	t.Header = make(http.Header, 5)
-	t.Header["User-Agent"] = []string{client.UserAgent}
+	t.Header["User-Agent"] = []string{opts.UserAgent}
 	t.Header["Accept-Encoding"] = []string{"identity"} // without it, a server may compress
 	if len(q.Body) > 0 {
 		t.Header["Content-Type"] = []string{"application/json"}
