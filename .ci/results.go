@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/spec"
 )
 
@@ -26,7 +27,7 @@ func main() {
 }
 
 func inspect(path string) error {
-	results, err := reports.Read(path) // holds it against the results' JSON Schema
+	results, err := jsonfile.Run.Read(path) // holds it against the results' JSON Schema
 	if err != nil {
 		return err
 	}

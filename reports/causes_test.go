@@ -6,6 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 )
 
@@ -88,10 +89,10 @@ func TestCauses(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got [][]string
-			for _, cause := range reports.Causes(tc.checks) {
+			for _, cause := range summary.Causes(tc.checks) {
 				var ids []string
-				for _, group := range cause.Requirements() {
-					ids = append(ids, group[0].Requirement)
+				for _, group := range cause.Failures() {
+					ids = append(ids, group.Requirement)
 				}
 				got = append(got, ids)
 			}

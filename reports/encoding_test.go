@@ -7,8 +7,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/sample"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/outputdir"
 )
 
@@ -16,12 +16,12 @@ import (
 func TestResultsWithAByteOrderMark(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "results.json")
-	g.Expect(reports.Write(path, sample.Passed())).To(Succeed())
-	plain, err := reports.Read(path)
+	g.Expect(jsonfile.Run.Write(path, sample.Passed())).To(Succeed())
+	plain, err := jsonfile.Run.Read(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	text, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.WriteFile(path, append([]byte("\ufeff"), text...), 0o600)).To(Succeed())
-	g.Expect(reports.Read(path)).To(Equal(plain))
+	g.Expect(jsonfile.Run.Read(path)).To(Equal(plain))
 	g.Expect(outputdir.IsResults(path)).To(BeTrue())
 }

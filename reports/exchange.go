@@ -21,22 +21,6 @@ const (
 	MaxHeader  = 1024 // characters of a header, or of the first line
 )
 
-// KeepExchanges drops the exchanges of all violations but the first example of each
-// cause.
-func (r *Results) KeepExchanges() {
-	kept := map[*Exchange]bool{}
-	for _, cause := range Causes(r.Checks) {
-		_, v := cause.Example()
-		kept[v.Exchange] = true
-	}
-	*r = r.withViolations(func(v *Violation, _ int) bool {
-		if !kept[v.Exchange] {
-			v.Exchange = nil
-		}
-		return true
-	})
-}
-
 // Requests counts the requests of one operation for which the specification allows the
 // same responses.
 type Requests struct {

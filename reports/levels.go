@@ -1,10 +1,6 @@
 package reports
 
-import (
-	"fmt"
-
-	"outreach.example/conformance/spec"
-)
+import "fmt"
 
 // Level says how far a run shows that a target meets one set of requirements, on the
 // operations that the run judged. A vendor of a partial implementation can cite it.
@@ -24,65 +20,10 @@ func (l Level) Achieved() bool { return l.Failed == 0 && l.Assessed == l.Require
 func (l Level) String() string {
 	switch {
 	case l.Failed > 0:
-		return fmt.Sprintf("%s: %d of %d failed", Printable(l.Set), l.Failed, l.Requirements)
+		return fmt.Sprintf("%s: %d of %d failed", l.Set, l.Failed, l.Requirements)
 	case l.Achieved():
-		return Printable(l.Set) + ": conforms"
+		return l.Set + ": conforms"
 	default:
-		return fmt.Sprintf("%s: %d of %d assessed", Printable(l.Set), l.Assessed, l.Requirements)
-	}
-}
-
-// Levels returns the level of each set that applies to the operations of the checks.
-// What the run left out counts as not assessed.
-func Levels(checks []Check) []Level {
-	outcomes := make(map[spec.Pair]Outcome, len(checks))
-	judged := map[string]bool{}
-	for _, c := range checks {
-		outcomes[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = c.Outcome
-		judged[c.Operation] = true
-	}
-	catalogue := spec.Requirements()
-	var levels []Level
-	for _, set := range spec.Profiles() {
-		if set == spec.ProfileFull {
-			continue // the sum of the others
-		}
-		level := Level{Set: string(set)}
-		for _, r := range catalogue {
-			if r.Profile == set {
-				level.add(r, judged, outcomes)
-			}
-		}
-		if level.Requirements > 0 {
-			levels = append(levels, level)
-		}
-	}
-	return levels
-}
-
-func (l *Level) add(r spec.Requirement, judged map[string]bool, outcomes map[spec.Pair]Outcome) {
-	applies, assessed, failed := 0, 0, 0
-	for _, operation := range r.Operations {
-		if !judged[operation] {
-			continue
-		}
-		applies++
-		switch outcomes[spec.Pair{Requirement: r.ID, Operation: operation}] {
-		case Pass:
-			assessed++
-		case Fail, ExpectedFailure:
-			assessed++
-			failed++
-		}
-	}
-	if applies == 0 {
-		return
-	}
-	l.Requirements++
-	if assessed == applies {
-		l.Assessed++
-	}
-	if failed > 0 {
-		l.Failed++
+		return fmt.Sprintf("%s: %d of %d assessed", l.Set, l.Assessed, l.Requirements)
 	}
 }

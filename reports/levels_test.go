@@ -6,6 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 )
 
@@ -23,7 +24,7 @@ func checksOf(set spec.Profile, operation string, outcome reports.Outcome) []rep
 func TestLevels(t *testing.T) {
 	g := NewWithT(t)
 	level := func(set string, checks ...reports.Check) string {
-		for _, l := range reports.Levels(checks) {
+		for _, l := range summary.Levels(checks) {
 			if l.Set == set {
 				return l.String()
 			}

@@ -1,21 +1,34 @@
-// Package reports holds the results model of a run, and reads and writes the files of all
-// results. Package view shows them.
+// Package reports holds the results model of a run. Package jsonfile reads and writes its
+// file, summary draws conclusions from it, and view shows it.
 //
-// It imports the catalogue (spec) and small helpers, and nothing else of this module.
+// It imports nothing of this module.
 package reports
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"outreach.example/conformance/internal/printable"
 )
 
 // ModelVersion is the version of the results model. It changes if a reader of the
 // earlier version could misread the new one.
 const ModelVersion = "3"
+
+//go:embed results.schema.json
+var schema []byte
+
+// Schema returns the JSON Schema (draft-07) of the JSON form of Results.
+func Schema() []byte { return bytes.Clone(schema) }
+
+// Bounds of the JSON form of results, in bytes. To read a file takes 20 times as much memory.
+const (
+	MaxSize    = 10 << 20   // of a file that is read
+	MaxWritten = 10_000_000 // of what a run writes, whatever the target sent
+)
 
 // Results are the results of one run. results.schema.json is the JSON Schema of their
 // JSON form.
@@ -189,7 +202,7 @@ func (v Verdict) Word() string {
 	if v == "" {
 		return "NO VERDICT"
 	}
-	return strings.ToUpper(Printable(string(v)))
+	return strings.ToUpper(string(v))
 }
 
 // Outcome is the result of one requirement on one operation.
@@ -322,33 +335,28 @@ type Traffic struct {
 
 // Place says in words which part of the response the violation is about.
 func (v Violation) Place() string {
-	if header, ok := strings.CutPrefix(v.Pointer, "header:"); ok {
-		return "header " + Printable(header)
-	}
 	switch v.Pointer {
 	case "":
 		return "the whole body"
 	case "status":
 		return "HTTP status"
 	default:
-		return Printable(v.Pointer)
+		return strings.Replace(v.Pointer, "header:", "header ", 1)
 	}
 }
 
-// Printable returns s as one line that is safe to print. It escapes control
-// characters, terminal sequences, bidirectional and zero-width marks, and invalid
-// UTF-8. Views call it on every string that a target can influence, so that no
-// response can move the cursor or reorder text.
-func Printable(s string) string { return printable.Text(s) }
+// particular is a quoted text, or a word with a digit: an id, a number, a time or a
+// generated name.
+var particular = regexp.MustCompile(`"(\\.|[^"\\])*"?|[\pL\pN_-]*\pN[\pL\pN_-]*`)
 
-// PrintableLines returns s with each of its lines safe to print.
-func PrintableLines(s string) string {
-	lines := strings.Split(strings.TrimRight(s, "\r\n"), "\n")
-	for i, line := range lines {
-		lines[i] = Printable(strings.TrimRight(line, "\r"))
+// Kind returns what violations of one kind have in common: place, expected and actual
+// without what is particular to one of them. A status is part of the kind.
+func (v Violation) Kind() string {
+	status := ""
+	if v.Pointer == "status" {
+		status = v.Actual[:min(len(v.Actual), 3)]
 	}
-	return strings.Join(lines, "\n")
+	const most = 1500 // bytes that decide
+	text := v.Pointer + "\n" + v.Expected + "\n" + v.Actual
+	return status + "\n" + particular.ReplaceAllString(text[:min(len(text), most)], "#")
 }
-
-// Number formats n with a comma between thousands.
-func Number(n int) string { return printable.Number(n) }

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/internal/printable"
 )
 
 func TestPrintable(t *testing.T) {
@@ -24,7 +24,7 @@ func TestPrintable(t *testing.T) {
 		"cut \xff\xc3":              `cut \xff\xc3`,
 		"tag \U000e0041 and \ufffd": "tag \\U000e0041 and \ufffd",
 	} {
-		if got := reports.Printable(in); got != want {
+		if got := printable.Text(in); got != want {
 			t.Errorf("Printable(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -33,11 +33,11 @@ func TestPrintable(t *testing.T) {
 func TestPrintableLeavesNothingThatMovesTheCursor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
-		out := reports.Printable(in)
+		out := printable.Text(in)
 		if !utf8.ValidString(out) || strings.ContainsFunc(out, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Fatalf("Printable(%q) = %q", in, out)
 		}
-		if again := reports.Printable(out); again != out {
+		if again := printable.Text(out); again != out {
 			t.Fatalf("not stable: %q becomes %q", out, again)
 		}
 	})
@@ -49,7 +49,7 @@ func FuzzPrintable(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, printed := range []string{reports.Printable(text), strings.ReplaceAll(reports.PrintableLines(text), "\n", "")} {
+		for _, printed := range []string{printable.Text(text), strings.ReplaceAll(printable.Lines(text), "\n", "")} {
 			for _, r := range printed {
 				if !unicode.IsPrint(r) || r == utf8.RuneError && !strings.Contains(text, "\uFFFD") {
 					t.Fatalf("%q is printed with %U", text, r)

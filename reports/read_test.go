@@ -10,11 +10,12 @@ import (
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/sample"
+	"outreach.example/conformance/reports/jsonfile"
 )
 
 func encoded(t testing.TB, r reports.Results) string {
 	t.Helper()
-	body, err := reports.Encode(r)
+	body, err := jsonfile.Run.Encode(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestParseRefuses(t *testing.T) {
 			if after == before {
 				t.Fatal("the sample has nothing to damage in this way")
 			}
-			_, err := reports.Parse([]byte(after))
+			_, err := jsonfile.Run.Parse([]byte(after))
 			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(c.says)))
 		})
 	}
@@ -75,7 +76,7 @@ func TestParseBoundsItsErrors(t *testing.T) {
 	for i := range r.Checks {
 		r.Checks[i].Level = "rumoured\x1b[31m"
 	}
-	_, err := reports.Parse([]byte(encoded(t, r)))
+	_, err := jsonfile.Run.Parse([]byte(encoded(t, r)))
 	g := NewWithT(t)
 	g.Expect(err).To(HaveOccurred())
 	g.Expect(strings.Count(err.Error(), "\n")).To(Equal(11))
@@ -86,11 +87,11 @@ func TestParseBoundsItsErrors(t *testing.T) {
 func TestReadNamesTheFile(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "results.json")
-	_, err := reports.Read(path)
+	_, err := jsonfile.Run.Read(path)
 	g.Expect(err).To(MatchError(os.ErrNotExist))
 
 	g.Expect(os.WriteFile(path, []byte("{}"), 0o600)).To(Succeed())
-	_, err = reports.Read(path)
+	_, err = jsonfile.Run.Read(path)
 	g.Expect(err).To(MatchError(And(HavePrefix(path), ContainSubstring("/version"))))
 }
 
@@ -98,7 +99,7 @@ func TestReadNamesTheFile(t *testing.T) {
 // change ModelVersion and say how files are converted.
 func TestReadAcceptsAFrozenFile(t *testing.T) {
 	g := NewWithT(t)
-	r, err := reports.Read("testdata/frozen/results.json")
+	r, err := jsonfile.Run.Read("testdata/frozen/results.json")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(r.Verdict).To(Equal(reports.Failed))
 	g.Expect(reports.Count(r.Checks)).To(Equal(reports.Counts{Pass: 222, Fail: 2, Expected: 1, NotAssessed: 13}))
@@ -112,7 +113,7 @@ func TestReadAcceptsTheFirstFilesOfTheVersion(t *testing.T) {
 	body := encoded(t, sample.Full())
 	first := strings.Replace(body, ",\n    \"unjudged\": 0", "", 1)
 	NewWithT(t).Expect(first).NotTo(Equal(body))
-	_, err := reports.Parse([]byte(first))
+	_, err := jsonfile.Run.Parse([]byte(first))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 }
 
@@ -121,7 +122,7 @@ func TestReadIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.json")
 	g.Expect(os.WriteFile(path, nil, 0o600)).To(Succeed())
 	g.Expect(os.Truncate(path, reports.MaxSize+2)).To(Succeed())
-	_, err := reports.Read(path)
+	_, err := jsonfile.Run.Read(path)
 	g.Expect(err).To(MatchError(ContainSubstring("more than 10485760 bytes: 10485762 ")))
 }
 
@@ -131,15 +132,15 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":"1","VERSION":"1"}`))
 	f.Add([]byte(`{"version":"1","tool":[[[[[[[[[[[[[[[[[[[`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		r, err := reports.Parse(body)
+		r, err := jsonfile.Run.Parse(body)
 		if err != nil {
 			return
 		}
-		again, err := reports.Encode(r)
+		again, err := jsonfile.Run.Encode(r)
 		if err != nil {
 			t.Fatalf("accepted, but has no JSON form: %v", err)
 		}
-		if _, err := reports.Parse(again); err != nil {
+		if _, err := jsonfile.Run.Parse(again); err != nil {
 			t.Fatalf("accepted once, but not when written again: %v", err)
 		}
 	})

@@ -16,6 +16,8 @@ import (
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/sample"
+	"outreach.example/conformance/reports/jsonfile"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/schemas/schematest"
 )
 
@@ -24,7 +26,7 @@ func TestSamplesMeetTheSchema(t *testing.T) {
 	for name, r := range map[string]reports.Results{"full": sample.Full(), "passed": sample.Passed(), "empty": sample.Empty()} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			body, err := reports.Encode(r)
+			body, err := jsonfile.Run.Encode(r)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(schematest.Findings(t, s, body)).To(BeEmpty())
 		})
@@ -35,18 +37,18 @@ func TestRandomResultsMeetTheSchemaAndComeBack(t *testing.T) {
 	s := schematest.Compiled(t, reports.Schema())
 	rapid.Check(t, func(t *rapid.T) {
 		r := random(t)
-		body, err := reports.Encode(r)
+		body, err := jsonfile.Run.Encode(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if all := schematest.Findings(t, s, body); len(all) > 0 {
 			t.Fatalf("the schema refuses: %v", all)
 		}
-		back, err := reports.Parse(body)
+		back, err := jsonfile.Run.Parse(body)
 		if err != nil {
 			t.Fatalf("Parse refuses what Encode wrote: %v", err)
 		}
-		again, err := reports.Encode(back)
+		again, err := jsonfile.Run.Encode(back)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +68,7 @@ func TestSchemaAndModelNameTheSameFields(t *testing.T) {
 func TestEncodeIsStable(t *testing.T) {
 	g := NewWithT(t)
 	r := sample.Full()
-	first, err := reports.Encode(r)
+	first, err := jsonfile.Run.Encode(r)
 	g.Expect(err).NotTo(HaveOccurred())
 
 	turned := sample.Full()
@@ -74,7 +76,7 @@ func TestEncodeIsStable(t *testing.T) {
 	slices.Reverse(turned.Observations)
 	turned.Run.Started = turned.Run.Started.In(time.FixedZone("elsewhere", 3600))
 	before := slices.Clone(turned.Checks)
-	second, err := reports.Encode(turned)
+	second, err := jsonfile.Run.Encode(turned)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(second)).To(Equal(string(first)))
 	g.Expect(turned.Checks).To(Equal(before), "Encode must leave the caller's order alone")
@@ -83,10 +85,10 @@ func TestEncodeIsStable(t *testing.T) {
 func TestWriteReplacesWholeFiles(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "made", "for", "results.json")
-	g.Expect(reports.Write(path, sample.Full())).To(Succeed())
-	g.Expect(reports.Write(path, sample.Passed())).To(Succeed())
+	g.Expect(jsonfile.Run.Write(path, sample.Full())).To(Succeed())
+	g.Expect(jsonfile.Run.Write(path, sample.Passed())).To(Succeed())
 
-	back, err := reports.Read(path)
+	back, err := jsonfile.Run.Read(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(back.Verdict).To(Equal(reports.Passed))
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -130,8 +132,8 @@ func TestCoverageCountsWhatWasAssessed(t *testing.T) {
 		{Operation: "lead-lists.list", Outcome: reports.Fail}, {Operation: "campaigns.list", Outcome: reports.NotAssessed},
 		{Operation: "members.list", Outcome: reports.Error},
 	}
-	g.Expect(reports.CoverageOf(checks).String()).To(MatchRegexp(`^2 of 18 operations · 1 of [0-9],[0-9]{3} checks passed, 1 not assessed$`))
-	g.Expect(reports.CoverageOf(nil).String()).To(MatchRegexp(`^0 of 18 operations · 0 of [0-9],[0-9]{3} checks passed, 0 not assessed$`))
+	g.Expect(summary.CoverageOf(checks).String()).To(MatchRegexp(`^2 of 18 operations · 1 of [0-9],[0-9]{3} checks passed, 1 not assessed$`))
+	g.Expect(summary.CoverageOf(nil).String()).To(MatchRegexp(`^0 of 18 operations · 0 of [0-9],[0-9]{3} checks passed, 0 not assessed$`))
 }
 
 func TestEveryVerdictHasAWord(t *testing.T) {
@@ -152,7 +154,7 @@ func TestBodyIsBounded(t *testing.T) {
 		r := sample.Full()
 		i := slices.IndexFunc(r.Checks, func(c reports.Check) bool { return len(c.Violations) > 0 })
 		r.Checks[i].Violations[0].Body = strings.Repeat("ä", length)
-		_, err := reports.Parse([]byte(encoded(t, r)))
+		_, err := jsonfile.Run.Parse([]byte(encoded(t, r)))
 		NewWithT(t).Expect(err).To(want)
 	}
 }

@@ -1,9 +1,5 @@
 package reports
 
-// MaxWritten is the maximum size of the JSON form of the results of a run, in bytes,
-// whatever the target sent.
-const MaxWritten = 10_000_000
-
 // Shrink returns the results with fewer details of violations, until they fit. It drops
 // those that help least first: bodies and exchanges, then commands, violations, missing
 // inputs, observations and troubles. Each failed check keeps its first violation.
@@ -19,7 +15,7 @@ func Shrink(r Results, fits func(Results) bool) Results {
 		if fits(r) {
 			return r
 		}
-		r = r.withViolations(change)
+		r = r.WithViolations(change)
 	}
 	for ; !fits(r) && len(r.Observations)+len(r.Troubles) > 1; r.Troubles = r.Troubles[:(len(r.Troubles)+1)/2] {
 		for i := range r.Checks { // a copy since the first change
@@ -30,15 +26,6 @@ func Shrink(r Results, fits func(Results) bool) Results {
 	return r
 }
 
-// FitsWritten reports whether the JSON form of r has at most MaxWritten bytes.
-func FitsWritten(r Results) bool {
-	if r.TextBytes() <= MaxWritten/mostGrowth {
-		return true
-	}
-	encoded, err := Encode(r)
-	return err != nil || len(encoded) <= MaxWritten
-}
-
 func onlyFirst(text string, i int) string {
 	if i == 0 {
 		return text
@@ -46,9 +33,9 @@ func onlyFirst(text string, i int) string {
 	return ""
 }
 
-// withViolations returns a copy of r whose violations are changed. The i-th of a check
+// WithViolations returns a copy of r whose violations are changed. The i-th of a check
 // is left out if change returns false.
-func (r Results) withViolations(change func(v *Violation, i int) (keep bool)) Results {
+func (r Results) WithViolations(change func(v *Violation, i int) (keep bool)) Results {
 	checks := make([]Check, len(r.Checks))
 	for c, check := range r.Checks {
 		var kept []Violation
@@ -63,10 +50,6 @@ func (r Results) withViolations(change func(v *Violation, i int) (keep bool)) Re
 	r.Checks = checks
 	return r
 }
-
-// mostGrowth bounds how much larger a written form is than the texts in it. A byte takes
-// 6 at most, and what is not text takes far less than the bound.
-const mostGrowth = 12
 
 // TextBytes returns the length of the texts that a target can influence.
 func (r Results) TextBytes() int {

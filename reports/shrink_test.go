@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 )
 
 // Results shrink step by step until they fit, and each failed check keeps a violation.
@@ -50,15 +51,15 @@ func TestResultsThatFit(t *testing.T) {
 		for i := range tc.checks {
 			r.Checks = append(r.Checks, reports.Check{Requirement: fmt.Sprint(i), Violations: []reports.Violation{v}})
 		}
-		g.Expect(reports.FitsWritten(r)).To(Equal(tc.fits), "%d MiB of bodies", tc.checks)
-		text, err := reports.Encode(reports.Shrink(r, reports.FitsWritten))
+		g.Expect(jsonfile.Fits(r)).To(Equal(tc.fits), "%d MiB of bodies", tc.checks)
+		text, err := jsonfile.Run.Encode(reports.Shrink(r, jsonfile.Fits))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(len(text)).To(BeNumerically("<=", reports.MaxWritten))
 	}
 	many := reports.Results{Observations: slices.Repeat([]reports.Observation{{Value: strings.Repeat("v", 400)}}, 30_000),
 		Troubles: slices.Repeat([]reports.Trouble{{What: strings.Repeat("w", 4000)}}, 1000),
 		Checks:   slices.Repeat([]reports.Check{{Missing: slices.Repeat([]string{strings.Repeat("m", 400)}, 10)}}, 2000)}
-	text, err := reports.Encode(reports.Shrink(many, reports.FitsWritten))
+	text, err := jsonfile.Run.Encode(reports.Shrink(many, jsonfile.Fits))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(len(text)).To(And(BeNumerically("<=", reports.MaxWritten), BeNumerically(">", reports.MaxWritten/4)))
 	g.Expect(many.Checks[0].Missing).To(HaveLen(10), "the given results are not changed")

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/view"
@@ -87,7 +88,7 @@ func TestSummaryOfAnything(t *testing.T) {
 		page := file(t, func(b *bytes.Buffer) error { return view.Formats["console"].Run(b, r, o) })
 		lines := strings.Split(strings.TrimSuffix(string(page), "\n"), "\n")
 		for i, line := range lines {
-			if reports.Printable(line) != line {
+			if printable.Text(line) != line {
 				t.Fatalf("raw bytes in %q", line)
 			}
 			if w := text.StringWidthWithoutEscSequences(line); w > o.Width && i < len(lines)-1 {

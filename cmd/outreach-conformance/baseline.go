@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/spec"
 )
 
@@ -37,7 +38,7 @@ func (f runFlags) readBaseline() (*reports.Results, error) {
 	if written, err := os.Stat(filepath.Join(f.output, resultsFile)); err == nil && os.SameFile(before, written) {
 		return nil, fmt.Errorf("--baseline %s: this run would replace it (copy it, or choose another --output)", file)
 	}
-	results, err := reports.Read(file)
+	results, err := jsonfile.Run.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/internal/suggest"
-	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
@@ -30,7 +30,7 @@ Each entry begins with its id at the start of a line.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if openPoints {
-				return console.OpenPoints(cmd.OutOrStdout())
+				return view.OpenPoints(cmd.OutOrStdout())
 			}
 			selection, lacks := f.selection(), map[spec.Pair]string(nil)
 			if f.targetProfile != "" {
@@ -47,7 +47,7 @@ Each entry begins with its id at the start of a line.`,
 			if err != nil {
 				return exitError{selectionCode(err), err}
 			}
-			return console.Requirements(cmd.OutOrStdout(), selected, suites.Tree.Judges(), len(suites.Tree.Specs()), lacks)
+			return view.Requirements(cmd.OutOrStdout(), selected, suites.Tree.Judges(), len(suites.Tree.Specs()), lacks)
 		},
 	}
 	flags := cmd.Flags()
@@ -74,11 +74,11 @@ the open points, which are never judged.`,
 			}
 			id := strings.ToUpper(args[0])
 			if r, ok := spec.FindRequirement(id); ok {
-				return console.Requirement(cmd.OutOrStdout(), console.Explanation{Requirement: r, Verbose: verbose,
+				return view.Requirement(cmd.OutOrStdout(), view.Explanation{Requirement: r, Verbose: verbose,
 					Locations: suites.Tree.Locations(id), Specs: suites.Tree.Judges(), Proofs: proofsOf(r)})
 			}
 			if s, ok := spec.FindOpenPoint(id); ok {
-				return console.OpenPoint(cmd.OutOrStdout(), s)
+				return view.OpenPoint(cmd.OutOrStdout(), s)
 			}
 			return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, suggest.Several(id, ids()))
 		},

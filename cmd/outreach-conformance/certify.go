@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"time"
 
@@ -18,10 +19,13 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/certify"
@@ -54,6 +58,9 @@ func (b bundleFlags) options() (o certify.Options, err error) {
 	if _, err := (runner.Selection{Profiles: []spec.Profile{spec.Profile(b.level)}}).Pairs(); err != nil {
 		return o, fmt.Errorf("--level: %w", err)
 	}
+	if b.nonce != "" && !plainNonce.MatchString(b.nonce) {
+		return o, errors.New("--nonce: want at most 100 letters, digits, dots, dashes and underscores")
+	}
 	if b.expires != "" {
 		last, err := time.Parse(time.DateOnly, b.expires)
 		if err != nil {
@@ -66,6 +73,8 @@ func (b bundleFlags) options() (o certify.Options, err error) {
 	}
 	return o, err
 }
+
+var plainNonce = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
 func readKey[K ed25519.PrivateKey | ed25519.PublicKey](path string, parse func([]byte) (K, error)) (key K, err error) {
 	const most = 64 << 10
@@ -181,7 +190,7 @@ func (f certifyFlags) threeRuns(ctx context.Context, t *target.Target, nonce str
 			return nil, exitError{unjudgedCode(err), err}
 		}
 		run.printLeftovers(t, results.Run.ID, stderr)
-		if err := reports.Write(filepath.Join(run.output, resultsFile), results); err != nil {
+		if err := jsonfile.Run.Write(filepath.Join(run.output, resultsFile), results); err != nil {
 			return nil, exitError{exitUsage, err}
 		}
 		if ctx.Err() != nil {
@@ -239,7 +248,7 @@ func writeBundle(path string, dirs []string, o certify.Options, stdout io.Writer
 			sayFirst(stdout, part.lines)
 		}
 	}
-	_, err = fmt.Fprintf(stdout, "bundle: %s\n", reports.Printable(path))
+	_, err = fmt.Fprintf(stdout, "bundle: %s\n", printable.Text(path))
 	return d, err
 }
 
@@ -249,10 +258,9 @@ func extract(b *bundle.Bundle, name, path string) error {
 		return err
 	}
 	defer func() { _ = from.Close() }()
-	to, err := os.Create(path)
+	content, err := io.ReadAll(from) // the bundle bounds it
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
+	return atomicfile.Write(path, redact.Process.Content(content))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/sandbox"
-	"outreach.example/conformance/reports"
 )
 
 func newCleanup() *cobra.Command {
@@ -56,13 +56,13 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 	defer stop()
 	lines, err := sandbox.Cleanup(ctx, t, f.output, nil)
 	for _, line := range lines {
-		_, _ = fmt.Fprintln(stdout, reports.Printable(line))
+		_, _ = fmt.Fprintln(stdout, printable.Text(line))
 	}
 	if err != nil {
 		return exitError{exitCannotTell, err}
 	}
 	if len(lines) == 0 {
-		_, _ = fmt.Fprintf(stdout, "nothing to roll back: no journal in %s\n", reports.Printable(f.output))
+		_, _ = fmt.Fprintf(stdout, "nothing to roll back: no journal in %s\n", printable.Text(f.output))
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func quoted(text string) string {
 	if plainWord.MatchString(text) {
 		return text
 	}
-	if reports.Printable(text) != text {
+	if printable.Text(text) != text {
 		var b strings.Builder
 		for _, c := range []byte(text) {
 			if c > ' ' && c < 0x7f && c != '\'' && c != '\\' {

@@ -11,7 +11,7 @@ import (
 
 	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/internal/inputfile"
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/suites/runner"
 )
@@ -29,7 +29,7 @@ func (f runFlags) repeated() (*runner.Repeat, error) {
 	if written, err := os.Stat(filepath.Join(f.output, resultsFile)); err == nil && os.SameFile(earlier, written) {
 		return nil, fmt.Errorf("--only-failed %s: this run would replace it (choose another --output)", f.onlyFailed)
 	}
-	results, err := reports.Read(f.onlyFailed)
+	results, err := jsonfile.Run.Read(f.onlyFailed)
 	if err != nil {
 		return nil, fmt.Errorf("--only-failed: %w", err)
 	}

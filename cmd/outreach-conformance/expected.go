@@ -12,6 +12,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 )
 
@@ -43,7 +44,7 @@ func (f runFlags) expectedIn(ofProfile []profile.ExpectedFailure) func(reports.C
 		if f.expectedFailures == "" || expects(ofProfile, c) {
 			return "the target's profile"
 		}
-		return reports.Printable(f.expectedFailures)
+		return printable.Text(f.expectedFailures)
 	}
 }
 
@@ -54,7 +55,7 @@ func (f runFlags) writeExpectedFailures(results reports.Results, ofProfile, ofFi
 	}
 	entries, added := expectedAfter(results, ofProfile, ofFile, f.reason)
 	heading := fmt.Sprintf("Known failures of %s, for `run --expected-failures`. An entry fails the run\nonce it has expired or its failure is fixed.",
-		reports.Printable(results.Target.Name))
+		printable.Text(results.Target.Name))
 	if err := profile.WriteExpectedFailures(f.writeExpected, heading, entries); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -85,7 +86,7 @@ func TestRunIsInterruptedBeforeItJudges(t *testing.T) {
 	p.awaits(silent)
 	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted))
 	g.Expect(string(p.output.bytes())).To(MatchRegexp(`\n\? INCONCLUSIVE \(interrupted\)  exit 130 · .* not assessed\noutreach-conformance: interrupted\n$`))
-	results, err := reports.Read(filepath.Join(c.Dir, defaultOutput, resultsFile))
+	results, err := jsonfile.Run.Read(filepath.Join(c.Dir, defaultOutput, resultsFile))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results.Run.Interrupted).To(BeTrue())
 	g.Expect(reports.Count(results.Checks).NotAssessed).To(Equal(len(results.Checks)))

@@ -24,7 +24,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -146,7 +146,7 @@ func TestNoKeyLeavesTheProcess_long(t *testing.T) {
 			}
 			switch name {
 			case "run":
-				results, err := reports.Read(filepath.Join("out", resultsFile))
+				results, err := jsonfile.Run.Read(filepath.Join("out", resultsFile))
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(results.Target.BaseURL).To(Equal(server.BaseURL))
 				for _, name := range []string{"r.json", "j.xml", "s.md", "g.json", "s.sarif", "c.txt"} {

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 )
 
@@ -69,7 +69,7 @@ func (v *loadView) live(l generate.Live) {
 // say writes what the run waits for on a line of its own, also into logs.
 func (v *loadView) say(what string) {
 	v.progress.Stop() // which ends the live line
-	_, _ = fmt.Fprintf(v.stderr, "outreach-conformance: %s\n", reports.Printable(what))
+	_, _ = fmt.Fprintf(v.stderr, "outreach-conformance: %s\n", printable.Text(what))
 }
 
 // puttingBack shows how many changes are left to roll back.

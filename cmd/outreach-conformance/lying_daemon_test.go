@@ -17,6 +17,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 )
 
 // daemon starts a Docker engine that gives the answers, by method and path without version.
@@ -69,7 +70,7 @@ func beforeALyingDaemon(t *testing.T, answers map[string]func(w http.ResponseWri
 	c := command(t, []string{"DOCKER_HOST=" + daemon(t, answers)}, runCommand, "--target", "image:x")
 	ended := toTheEnd(t, c)
 	g.Expect(ended.code).To(Equal(exitCannotTell), "%s", ended)
-	r := must[reports.Results](t)(reports.Read(filepath.Join(c.Dir, defaultOutput, resultsFile)))
+	r := must[reports.Results](t)(jsonfile.Run.Read(filepath.Join(c.Dir, defaultOutput, resultsFile)))
 	g.Expect(r.Verdict).To(Equal(reports.Inconclusive))
 	out := fmt.Sprint(ended)
 	g.Expect(out).NotTo(MatchRegexp(`(?m)^\s*::error::`))

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/internal/envvar"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -123,7 +124,7 @@ func terminalOf(w io.Writer) (*os.File, bool) {
 // that it is made printable.
 func say(stderr io.Writer, message string) {
 	message = strings.ReplaceAll(message, "\n\t", "\n  ") // as Cobra indents suggestions
-	_, _ = fmt.Fprintf(stderr, "outreach-conformance: %s\n", reports.PrintableLines(message))
+	_, _ = fmt.Fprintf(stderr, "outreach-conformance: %s\n", printable.Lines(message))
 }
 
 // exitError is an error with the exit code of the process. The cause is printed, if
@@ -236,7 +237,7 @@ func newVersion() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s (%s; commit %s; %s, %s checks)\n", cmd.Root().Name(), version(), runtime.Version(),
-				cmp.Or(commit(debug.ReadBuildInfo()), "unknown"), tree.Description, reports.Number(len(spec.Pairs())))
+				cmp.Or(commit(debug.ReadBuildInfo()), "unknown"), tree.Description, printable.Number(len(spec.Pairs())))
 			return err
 		},
 	}

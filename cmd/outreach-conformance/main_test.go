@@ -22,6 +22,7 @@ import (
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 )
 
 // program is the name by which scripts call the program: this test binary.
@@ -146,7 +147,7 @@ func results(ts *testscript.TestScript, neg bool, args []string) {
 	if !judged.Valid() {
 		ts.Fatalf("%s is not valid against the schema: %v", args[0], judged.Errors())
 	}
-	r, err := reports.Read(ts.MkAbs(args[0]))
+	r, err := jsonfile.Run.Read(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if string(r.Verdict) != args[1] {
 		ts.Fatalf("%s has the verdict %s instead of %s: %s", args[0], r.Verdict, args[1], strings.Join(r.Reasons, "; "))
@@ -157,7 +158,7 @@ func complete(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: [!] complete FILE")
 	}
-	r, err := reports.Read(ts.MkAbs(args[0]))
+	r, err := jsonfile.Run.Read(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if len(r.Checks) == 0 {
 		ts.Fatalf("%s has no checks", args[0])

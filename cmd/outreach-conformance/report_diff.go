@@ -14,7 +14,9 @@ import (
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/reports/view"
 )
 
@@ -123,11 +125,11 @@ func (w *stored) read(file string) error {
 	if err != nil {
 		return err
 	}
-	switch reports.KindOf(text) {
+	switch jsonfile.NameOf(text) {
 	case "":
 		return fmt.Errorf("%s: not a results file (want a %s of run or a %s of load)", file, resultsFile, loadFile)
-	case reports.KindOfRun:
-		w.run, err = reports.Parse(text)
+	case jsonfile.OfRun:
+		w.run, err = jsonfile.Run.Parse(text)
 		w.runFile = file
 	default:
 		w.load, err = load.Parse(text) // refuses other kinds
@@ -144,7 +146,7 @@ func (w stored) consistent() error {
 	if w.runFile == "" {
 		return nil
 	}
-	if err := w.run.Consistent(); err != nil {
+	if err := summary.Consistent(w.run); err != nil {
 		return fmt.Errorf("%s: %w", w.runFile, err)
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/suites/certify"
 	"outreach.example/conformance/suites/runner"
 )
@@ -126,7 +127,7 @@ func (f verifyFlags) verify(ctx context.Context, path string, stdout, stderr io.
 }
 
 func verifyDirectory(ctx context.Context, dir string) (certify.Lines, error) {
-	claimed, err := reports.Read(filepath.Join(dir, resultsFile))
+	claimed, err := jsonfile.Run.Read(filepath.Join(dir, resultsFile))
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (f verifyFlags) repeat(ctx context.Context, b *bundle.Bundle, stderr io.Wri
 		return nil, err
 	}
 	for _, dir := range dirs {
-		found, err := reports.Read(filepath.Join(dir, resultsFile))
+		found, err := jsonfile.Run.Read(filepath.Join(dir, resultsFile))
 		if err != nil {
 			return lines, err
 		}

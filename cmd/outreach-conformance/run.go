@@ -21,6 +21,7 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
@@ -263,7 +264,7 @@ func alsoFailed(err exitError, unwritten error) error {
 
 // writeResults writes the files of a run.
 func (f runFlags) writeResults(results reports.Results) error {
-	return errors.Join(reports.Write(filepath.Join(f.output, resultsFile), results), f.writeViews(results))
+	return errors.Join(jsonfile.Run.Write(filepath.Join(f.output, resultsFile), results), f.writeViews(results))
 }
 
 // writeViews writes the files that show the results.
@@ -376,7 +377,7 @@ func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn f
 		failed = errors.Join(failed, writeDifference(filepath.Join(f.output, differenceFile), difference))
 	}
 	file := filepath.Join(f.output, resultsFile)
-	unwritten := reports.Write(file, results)
+	unwritten := jsonfile.Run.Write(file, results)
 	failed = errors.Join(failed, unwritten, f.writeViews(results))
 	if unwritten != nil {
 		file = "" // the summary names only files that exist

@@ -20,6 +20,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/spec"
 )
 
@@ -44,7 +45,7 @@ func TestHangUp(t *testing.T) {
 		p := begunWithout(t, command(t, nil, runCommand, "--target", base, "--requests-per-second", "200"))
 		p.awaits(reached)
 		g.Expect(p.end(t, syscall.SIGHUP)).To(Equal(exitInterrupted), "%s", p.output.bytes())
-		r := must[reports.Results](t)(reports.Read(filepath.Join(p.command.Dir, defaultOutput, resultsFile)))
+		r := must[reports.Results](t)(jsonfile.Run.Read(filepath.Join(p.command.Dir, defaultOutput, resultsFile)))
 		g.Expect(r.Run.Interrupted).To(BeTrue())
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 )
 
 // This file starts the program as a process: this test binary, under the program's name.
@@ -52,7 +53,7 @@ func (e ended) String() string {
 // results returns the results that a run wrote.
 func (e ended) results(t *testing.T) reports.Results {
 	t.Helper()
-	r, err := reports.Read(filepath.Join(e.dir, defaultOutput, resultsFile))
+	r, err := jsonfile.Run.Read(filepath.Join(e.dir, defaultOutput, resultsFile))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, e)
 	}

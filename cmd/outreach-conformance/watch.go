@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
@@ -83,7 +84,7 @@ func (f runFlags) rounds(ctx context.Context, config runner.Config, repeat *runn
 		case interrupted:
 			return exitError{exitInterrupted, fmt.Errorf("interrupted: the results of the last full run are in %s", f.output)}
 		case err != nil:
-			fmt.Fprintf(stdout, "round %d  %s\n", round, reports.Printable(err.Error()))
+			fmt.Fprintf(stdout, "round %d  %s\n", round, printable.Text(err.Error()))
 			continue
 		}
 		after := states(results.Checks)
@@ -140,9 +141,9 @@ func states(checks []reports.Check) map[spec.Pair]checkState {
 		case len(c.Violations) > 0:
 			v := c.Violations[0]
 			s.key += v.Pointer + v.Expected // what the server sent may differ each time
-			s.text = fmt.Sprintf("fail: expected %s, got %s at %s", reports.Printable(v.Expected), reports.Printable(v.Actual), v.Place())
+			s.text = fmt.Sprintf("fail: expected %s, got %s at %s", printable.Text(v.Expected), printable.Text(v.Actual), v.Place())
 		case len(c.Missing) > 0:
-			s.text += ", missing: " + reports.Printable(c.Missing[0])
+			s.text += ", missing: " + printable.Text(c.Missing[0])
 		}
 		all[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = s
 	}
@@ -153,5 +154,5 @@ func failedChecks(n int) string {
 	if n == 1 {
 		return "1 failed check"
 	}
-	return reports.Number(n) + " failed checks"
+	return printable.Number(n) + " failed checks"
 }

@@ -15,6 +15,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/spec"
 )
 
@@ -71,7 +72,7 @@ func TestWatchLastsUntilTheServerIsFixed(t *testing.T) {
 	g.Expect(text).To(ContainSubstring("round 2  still failing: 1 of 1\nround 3  still failing: 0 of 1\n  STATUS-200 on lead-labels.list: pass\n\nnone of them fails: a full run decides\n"))
 	g.Expect(text).To(ContainSubstring("round 2  still failing: 0 of 1\n  STATUS-200 on lead-lists.list: pass\n"))
 	g.Expect(text).To(HaveSuffix("checks passed, 0 not assessed\n"))
-	results, err := reports.Read(filepath.Join(output, resultsFile))
+	results, err := jsonfile.Run.Read(filepath.Join(output, resultsFile))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results.Verdict).To(Equal(reports.Passed))
 	g.Expect(results.Run.Selection).NotTo(ContainSubstring("only-failed"))

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +64,26 @@ func TestRequestsAreAnsweredFromARecording(t *testing.T) {
 	unknown := ask(replay, ctx, "/three")
 	g.Expect(unknown.Err).To(MatchError(ContainSubstring("the recording does not have the request")))
 	g.Expect(player.Missing).To(HaveLen(1))
+}
+
+// A response does not wait for a recorded request that nobody sends again, such as one that a client
+// gave up before it was sent.
+func TestNobodyWaitsForever(t *testing.T) {
+	g := NewWithT(t)
+	var file bytes.Buffer
+	recorder := evidence.NewRecorder(&file, "program", "1", func(string) string { return "a" })
+	address, _ := url.Parse("http://target.test/one")
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for i, sent := range []time.Time{{}, at, at, at.Add(time.Second)} {
+		recorder.Observe(client.Exchange{ID: i + 1, Source: fmt.Sprint("source ", i), Sent: sent, Status: 200, Wire: &http.Request{Method: "GET", URL: address}, Request: client.Request{Place: 1}})
+	}
+	g.Expect(recorder.Close(nil)).To(Succeed())
+	player, err := evidence.Open(&file)
+	g.Expect(err).NotTo(HaveOccurred())
+	all := player.Answer(client.From(t.Context(), "source 3"), client.Request{Place: 1}, &http.Request{Method: "GET", URL: address})
+	g.Expect(all).To(HaveLen(1))
+	g.Expect(all[0].Status).To(Equal(200))
+	g.Expect(player.Left()).To(HaveLen(3))
 }
 
 type transport func(*http.Request) (*http.Response, error)

@@ -247,8 +247,12 @@ func (p *Player) await(s *sending) {
 			return
 		}
 		if time.Since(p.moved) >= patience {
+			head := p.byEnd[p.head]
+			if !head.arrived { // the frontier may have passed it while its source was late
+				p.late[head.source] = true
+			}
 			for _, missed := range p.bySent[p.frontier:] {
-				if !missed.arrived && missed.sent.Before(p.byEnd[p.head].ended) {
+				if !missed.arrived && missed.sent.Before(head.ended) {
 					p.late[missed.source] = true
 				}
 			}

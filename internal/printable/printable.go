@@ -132,3 +132,12 @@ func spaced(unit string) string {
 	}
 	return " " + Text(unit)
 }
+
+// Lines returns s with each of its lines safe to print.
+func Lines(s string) string {
+	lines := strings.Split(strings.TrimRight(s, "\r\n"), "\n")
+	for i, line := range lines {
+		lines[i] = Text(strings.TrimRight(line, "\r"))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -33,7 +33,7 @@ func (s *search) layer(end error) load.Layer {
 	// A kind that is left alone may fit only because it is vague.
 	if l.Kind.Value != "" && (l.Limit.High > 1.1*l.Limit.Low+1 || l.Window.High == 0 || l.Window.High > vague*l.Window.Low) {
 		l.Kind = load.Answer{OneOf: []string{l.Kind.Value}, Why: "no other known kind fits all observations, but its limit and window are uncertain"}
-		l.CountsRefused = load.Answer{Why: l.Kind.Why}
+		l.CountsRefused = unknown("%s", l.Kind.Why)
 	}
 	if end != nil && l.Kind.Value == "" && !errors.Is(end, errForeign) {
 		l.Kind.Why += "; stopped by " + s.reason(end)
@@ -75,46 +75,52 @@ func (s *search) unexplained(end error) load.Layer {
 // layerOf returns what the fits have in common.
 func layerOf(fits []family.Fit) load.Layer {
 	limits, windows, rates := newRange(), newRange(), newRange()
-	var kinds, counting []string
-	unaffected := false // by refused requests
-	include := func(list *[]string, value string) {
-		if !slices.Contains(*list, value) {
-			*list = append(*list, value)
-		}
-	}
+	var kinds []string
+	var yes, no, unaffected bool // by refused requests
 	for _, f := range fits {
-		limits.add(float64(f.Limit), float64(f.Limit))
-		windows.add(windowOf(f))
-		rates.add(f.Rate())
-		include(&kinds, string(f.Kind))
-		switch {
-		case fixed(f):
-			unaffected = true
-		case f.Counting:
-			include(&counting, "yes")
-		default:
-			include(&counting, "no")
-		}
+		limit := float64(f.Limit)
+		limits.add(limit, limit)
+		low, high := windowOf(f)
+		windows.add(low, high)
+		rates.add(limit/high, limit/low)
+		kinds = append(kinds, string(f.Kind))
+		unaffected = unaffected || fixed(f)
+		yes, no = yes || f.Counting, no || !f.Counting && !fixed(f)
 	}
 	slices.Sort(kinds)
+	kinds = slices.Compact(kinds)
 	l := load.Layer{
 		Kind:  load.Answer{OneOf: kinds, Why: "more than one kind fits all observations"},
 		Limit: limits.estimate("requests", 1), Window: windows.estimate("s", loose), Rate: rates.estimate("requests/s", loose),
+		CountsRefused: known("no", sure, "the opposite is ruled out"),
 	}
 	if len(kinds) == 1 {
-		l.Kind = load.Answer{Value: kinds[0], Confidence: sure, Why: "every other kind with a window of at least four round trips is ruled out"}
+		l.Kind = known(kinds[0], sure, "every other kind with a window of at least four round trips is ruled out")
 	}
 	switch {
-	case len(counting) == 0:
-		l.CountsRefused.Why = "it makes no difference to a fixed window"
-	case len(counting) == 2:
+	case !yes && !no:
+		l.CountsRefused = unknown("it makes no difference to a fixed window")
+	case yes && no:
 		l.CountsRefused = load.Answer{OneOf: []string{"yes", "no"}, Why: "both fit all observations"}
 	case unaffected:
-		l.CountsRefused.Why = "it depends on the kind"
-	default:
-		l.CountsRefused = load.Answer{Value: counting[0], Confidence: sure, Why: "the opposite is ruled out"}
+		l.CountsRefused = unknown("it depends on the kind")
+	case yes:
+		l.CountsRefused.Value = "yes"
 	}
 	return l
+}
+
+func known(value string, confidence float64, why string, of ...any) load.Answer {
+	return load.Answer{Value: value, Confidence: confidence, Why: fmt.Sprintf(why, of...)}
+}
+
+func unknown(why string, of ...any) load.Answer { return load.Answer{Why: fmt.Sprintf(why, of...)} }
+
+// typical returns the median of some times in seconds, with the least and the greatest.
+func typical(seconds []float64, confidence float64, why string) load.Finding {
+	slices.Sort(seconds)
+	n := len(seconds)
+	return load.Finding{Known: true, Value: seconds[n/2], Low: seconds[0], High: seconds[n-1], Confidence: confidence, Unit: "s", Why: why}
 }
 
 // windowOf returns the window in seconds: from 0 if nothing bounds it below, to
@@ -165,19 +171,18 @@ func (b bounds) estimate(unit string, closeness float64) load.Finding {
 
 // noLimit returns how far the probing went without a refusal.
 func (s *search) noLimit() (load.Answer, *load.Beyond) {
-	passed, elapsed := count(s.seen, family.Accepted), s.now()
 	if neither := count(s.seen, family.Unknown); neither > len(s.seen)/20 {
-		return load.Answer{Why: fmt.Sprintf("%d of %s got neither a 2xx nor a 429; a limiter may be the reason", neither,
-			plural(len(s.seen), "request"))}, nil
+		return unknown("%d of %s got neither a 2xx nor a 429; a limiter may be the reason", neither, plural(len(s.seen), "request")), nil
 	}
-	b := beyond(passed, passed, elapsed)
+	passed := count(s.seen, family.Accepted)
+	b := beyond(passed, passed, s.now())
 	tried := fmt.Sprintf("a burst of %d and %s were accepted", b.Burst, sustained(b))
 	b.Why = tried + notReached
 	if slope, ok := s.ramps(); ok {
-		return load.Answer{Value: Queued, Confidence: 0.9, Why: fmt.Sprintf(
-			"no request was refused, but a group was answered one by one at %s/s: a queueing limiter or a server at capacity (these look the same)", printable.Figure(slope))}, b
+		return known(Queued, 0.9, "no request was refused, but a group was answered one by one at %s/s: a queueing limiter or a server at capacity (these look the same)",
+			printable.Figure(slope)), b
 	}
-	return load.Answer{Value: NoLimit, Confidence: 1, Why: "no request was refused: " + tried}, b
+	return known(NoLimit, 1, "no request was refused: %s", tried), b
 }
 
 // notReached follows what was tried: it does not prove that there is no limit.

@@ -23,24 +23,15 @@ func (s *search) onlyTogether() error {
 	s.next("one at a time")
 	alone := max(8, min(s.burst+1, 200))
 	for range alone {
-		seen, err := s.send(1)
-		if err != nil {
-			return err
-		}
-		if seen[0].verdict == family.Refused {
+		if s.one().verdict == family.Refused {
 			return nil // a rate limit
 		}
 	}
 	s.next("together")
-	if err := s.sleep(10 * s.trip); err != nil {
-		return err
-	}
+	s.sleep(10 * s.trip)
 	low, high := math.MaxInt, 0
 	for range waves {
-		seen, err := s.send(s.options.MaxParallel)
-		if err != nil {
-			return err
-		}
+		seen := s.send(s.options.MaxParallel)
 		passed := count(seen, family.Accepted)
 		low, high = min(low, passed), max(high, passed)
 		// After a rest a bucket passes all it holds, and then what it gains in
@@ -52,13 +43,12 @@ func (s *search) onlyTogether() error {
 	// A bucket would be empty now. A limiter that passes one group of the
 	// accepted size after the other does not count over time.
 	for range waves {
-		seen, err := s.send(max(1, low*3/4))
-		if err != nil {
-			return err
-		}
-		if count(seen, family.Refused) > 0 {
+		if count(s.send(max(1, low*3/4)), family.Refused) > 0 {
 			return nil
 		}
+	}
+	if s.err != nil {
+		return s.err
 	}
 	s.inFlight = [2]int{low, high}
 	return errConcurrency
@@ -66,8 +56,8 @@ func (s *search) onlyTogether() error {
 
 func (s *search) concurrencyAnswer() (load.Answer, *load.Finding) {
 	low, high := float64(s.inFlight[0]), float64(s.inFlight[1])
-	return load.Answer{Value: ConcurrencyLimited, Confidence: 0.9,
-			Why: "only parts of large groups are refused, never single requests or smaller groups (a rate limit with a window shorter than a round trip looks the same)"},
+	return known(ConcurrencyLimited, 0.9,
+			"only parts of large groups are refused, never single requests or smaller groups (a rate limit with a window shorter than a round trip looks the same)"),
 		&load.Finding{Known: true, Value: low, Low: low * 3 / 4, High: high, Confidence: 0.9, Unit: "requests",
 			Why: "requests in flight: the smallest accepted part of a large group"}
 }

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -22,30 +23,26 @@ const leastCycles = 5
 // observeCycles drains the limiter several times to determine scope,
 // Retry-After and recovery.
 func (s *search) observeCycles() error {
-	if err := s.control(); err != nil {
-		return err
-	}
+	s.control()
 	// Some comparisons are invalid; after a rest fewer are.
 	for range 3 * leastCycles {
 		s.next("drain and recover")
 		before := s.validComparisons()
 		s.guess()
-		for _, step := range []func() error{s.drain, s.sandwiches, s.recover} {
-			if err := step(); err != nil {
-				return err
-			}
+		s.drain()
+		s.sandwiches()
+		if s.recover(); s.err != nil {
+			return s.err
 		}
 		valid := s.validComparisons()
 		if valid >= leastCycles && len(s.cycles) >= leastCycles {
 			break
 		}
 		if valid == before {
-			if err := s.sleep(s.scale); err != nil {
-				return err
-			}
+			s.sleep(s.scale)
 		}
 	}
-	return s.fit()
+	return cmp.Or(s.err, s.fit())
 }
 
 // validComparisons returns the number of valid comparisons of the subject with
@@ -61,31 +58,26 @@ func (s *search) validComparisons() int {
 }
 
 // control sends one request of each other subject while the limiter is at rest.
-func (s *search) control() error {
+func (s *search) control() {
 	s.next("other subjects at rest")
-	if err := s.sleep(times(s.scale, 1.25)); err != nil {
-		return err
-	}
+	s.sleep(times(s.scale, 1.25))
 	for _, other := range s.wire.Subjects {
-		seen, err := s.prober.send([]Subject{other})
-		if err != nil {
-			return err
+		for _, r := range s.prober.send([]Subject{other}) {
+			s.controls[other] = r.verdict
 		}
-		s.controls[other] = seen[0].verdict
 	}
-	return nil
 }
 
 // sandwiches sends each other subject between requests of Main. A comparison is
 // valid only if Main was refused before and after, that is, all four times.
-func (s *search) sandwiches() error {
+func (s *search) sandwiches() {
 	for _, other := range s.wire.Subjects {
 		if s.controls[other] != family.Accepted {
 			continue
 		}
-		seen, err := s.prober.send([]Subject{Main, Main, other, Main, Main})
-		if err != nil {
-			return err
+		seen := s.prober.send([]Subject{Main, Main, other, Main, Main})
+		if len(seen) < 5 {
+			return
 		}
 		inner := seen[2].verdict
 		if count(slices.Concat(seen[:2], seen[3:]), family.Refused) < 4 || inner == family.Unknown {
@@ -98,42 +90,29 @@ func (s *search) sandwiches() error {
 		}
 		s.tally[other] = t
 	}
-	return nil
 }
 
 // recover waits until a single request passes: first for as long as a refusal
 // promises, if that is not longer than expected.
-func (s *search) recover() error {
+func (s *search) recover() {
 	// A single request: no other request in flight distorts its response.
-	seen, err := s.send(1)
-	if err != nil || seen[0].verdict != family.Refused {
-		return err
+	began := s.one()
+	if began.verdict != family.Refused {
+		return
 	}
 	s.doubts = 0
 	s.update()
 	first := len(s.seen) - 1
-	began, promised := seen[0], promise(seen[0])
+	promised := promise(began)
 	opened := false
 	if expected := s.openings(); promised >= 0 && (len(expected) == 0 || began.received+promised <= expected[len(expected)-1]+s.trip) {
-		if err := s.sleepUntil(began.received + promised); err != nil {
-			return err
-		}
-		seen, err := s.send(1)
-		if err != nil {
-			return err
-		}
-		opened = seen[0].verdict == family.Accepted
-		s.update()
+		opened = s.look(began.received + promised)
 	}
-	if !opened {
-		if opened, err = s.untilOpens(); err != nil {
-			return err
-		}
+	if !opened && !s.untilOpens() {
+		s.untilOpen()
 	}
-	if !opened {
-		if err := s.untilOpen(); err != nil {
-			return err
-		}
+	if s.err != nil {
+		return
 	}
 	c := cycle{promised: promised}
 	for _, r := range s.seen[first:] {
@@ -146,7 +125,6 @@ func (s *search) recover() error {
 		}
 	}
 	s.cycles = append(s.cycles, c)
-	return nil
 }
 
 // promise returns the Retry-After; -1 if there is none.
@@ -159,10 +137,9 @@ func promise(r record) time.Duration {
 
 // recoveryTime returns how long Main was refused after a drain.
 func (p *prober) recoveryTime() load.Finding {
-	e := load.Finding{Unit: "s"}
-	if len(p.cycles) == 0 {
-		e.Why = "no recovery from a drain was observed within the budgets"
-		return e
+	n := len(p.cycles)
+	if n == 0 {
+		return load.Finding{Unit: "s", Why: "no recovery from a drain was observed within the budgets"}
 	}
 	var middles []float64
 	hull := newRange()
@@ -170,15 +147,12 @@ func (p *prober) recoveryTime() load.Finding {
 		middles = append(middles, (c.low+c.high).Seconds()/2)
 		hull.add(c.low.Seconds(), c.high.Seconds())
 	}
-	slices.Sort(middles)
-	e.Value, e.Low, e.High = middles[len(middles)/2], hull.low, hull.high
-	if len(p.cycles) < leastCycles {
-		e.Why = fmt.Sprintf("only %s observed; %d needed", plural(len(p.cycles), "drain"), leastCycles)
-		return e
-	}
-	e.Known = true
 	// The probability that the median lies outside all of n draws is 2^(1-n).
-	e.Confidence = 1 - math.Pow(2, float64(1-len(p.cycles)))
-	e.Why = fmt.Sprintf("median of %d drains; the interval covers all of them", len(p.cycles))
+	e := typical(middles, 1-math.Pow(2, float64(1-n)), fmt.Sprintf("median of %d drains; the interval covers all of them", n))
+	e.Low, e.High = hull.low, hull.high
+	if n < leastCycles {
+		e.Known, e.Confidence = false, 0
+		e.Why = fmt.Sprintf("only %s observed; %d needed", plural(n, "drain"), leastCycles)
+	}
 	return e
 }

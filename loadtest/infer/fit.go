@@ -16,10 +16,8 @@ func (s *search) fit() error {
 		s.fits = family.Narrow(log, s.fits)
 	case s.passed() > mostBurst:
 		return errTooLarge
-	case s.front == nil:
-		s.fits = family.Fits(log)
 	default:
-		s.fits = family.FitsAmong(log, s.front.slowerThan)
+		s.fits = family.Fits(log, func(f family.Fit) bool { return s.front == nil || s.front.slowerThan(f) })
 	}
 	s.fitted = true
 	if len(s.fits) == 0 {
@@ -79,9 +77,6 @@ type guess struct {
 	weight float64
 }
 
-// leastShare is the weight of a fit that matches only by chance.
-const leastShare = 0.05
-
 // class is what must be identified exactly.
 type class struct {
 	kind     family.Kind
@@ -113,9 +108,9 @@ func (s *search) guess() {
 		chosen := min(len(fits), 1+quota/3)
 		for i := range chosen {
 			f := fits[i*(len(fits)-1)/max(1, chosen-1)]
-			models, share := log.Guesses(f, max(1, quota/chosen))
+			models := log.Guesses(f, max(1, quota/chosen))
 			for _, m := range models {
-				s.guesses = append(s.guesses, guess{m, max(share, leastShare) / float64(len(models)*chosen)})
+				s.guesses = append(s.guesses, guess{m, 1 / float64(len(models)*chosen)})
 			}
 		}
 	}

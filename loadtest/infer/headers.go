@@ -19,15 +19,13 @@ const (
 )
 
 func agrees(confidence float64, why string, of ...any) load.Answer {
-	return load.Answer{Value: Agrees, Confidence: confidence, Why: fmt.Sprintf(why, of...)}
+	return known(Agrees, confidence, why, of...)
 }
 
-func disagrees(why string, of ...any) load.Answer {
-	return load.Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf(why, of...)}
-}
+func disagrees(why string, of ...any) load.Answer { return known(Disagrees, sure, why, of...) }
 
 // unstated is the answer to a claim that no header makes.
-var unstated = load.Answer{Why: "no header states it"}
+var unstated = unknown("no header states it")
 
 // headerClaims compares the RateLimit headers with the measurements.
 func (s *search) headerClaims(layers []load.Layer) load.HeaderClaims {
@@ -69,9 +67,9 @@ func (p *prober) limitClaim(layers []load.Layer) load.Answer {
 		case measures(layers, claim):
 			answer = agrees(sure, "every stated limit was measured")
 		case !slices.ContainsFunc(layers, func(l load.Layer) bool { return l.Limit.Known }):
-			return load.Answer{Why: fmt.Sprintf("headers say %d; the limit was not measured", claim)}
+			return unknown("headers say %d; the limit was not measured", claim)
 		case slices.ContainsFunc(layers, func(l load.Layer) bool { return l.Kind.Value == "" || l.Kind.Value == string(family.Bucket) }):
-			return load.Answer{Why: fmt.Sprintf("headers say %d, which may be a bucket's refill in an unstated period", claim)}
+			return unknown("headers say %d, which may be a bucket's refill in an unstated period", claim)
 		default:
 			return disagrees("headers say %d, measured %s", claim, printable.Figure(layers[0].Limit.Value))
 		}
@@ -95,7 +93,7 @@ func (p *prober) windowClaim(layers []load.Layer) load.Answer {
 	claim := p.seen[stated].claims.Window.Seconds()
 	switch {
 	case len(layers) == 0 || !layers[0].Window.Known:
-		return load.Answer{Why: fmt.Sprintf("headers say %g s; the window was not measured", claim)}
+		return unknown("headers say %g s; the window was not measured", claim)
 	case slices.ContainsFunc(layers, func(l load.Layer) bool {
 		return l.Window.Known && math.Ceil(l.Window.Low-0.01) <= claim && claim <= math.Ceil(l.Window.High)
 	}):
@@ -145,7 +143,7 @@ func (p *prober) resetClaim() load.Answer {
 			continue
 		}
 		if tested == 0 {
-			answer = load.Answer{Why: "requests were accepted before every stated reset, so none was tested"}
+			answer = unknown("requests were accepted before every stated reset, so none was tested")
 		}
 		next, ok := p.after(i)
 		if !ok || r.verdict != family.Refused || next.sent < r.received+*r.claims.Reset {

@@ -120,9 +120,9 @@ func Run(ctx context.Context, w Wire, o Options) (load.Limiter, error) {
 	case errors.Is(end, errConcurrency):
 		l.Verdict, l.Concurrency = s.concurrencyAnswer()
 	case l.Inference.Refused == 0:
-		l.Verdict = load.Answer{Why: s.reason(end)}
+		l.Verdict = unknown("%s", s.reason(end))
 	default:
-		l.Verdict = load.Answer{Value: RateLimited, Confidence: sure, Why: "requests were refused with 429"}
+		l.Verdict = known(RateLimited, sure, "requests were refused with 429")
 		if l.Layers = []load.Layer{s.layer(end)}; end == nil {
 			l.Layers, l.Beyond = s.layers()
 		}
@@ -161,8 +161,11 @@ func (p *prober) roundTrip() load.Finding {
 	if len(trips) == 0 {
 		return load.Finding{Unit: "s", Why: "no request was answered"}
 	}
-	return load.Finding{Known: true, Value: median(trips).Seconds(), Low: trips[0].Seconds(), High: trips[len(trips)-1].Seconds(), Confidence: 1,
-		Unit: "s", Why: "median; the interval is the minimum and maximum"}
+	seconds := make([]float64, len(trips))
+	for i, trip := range trips {
+		seconds[i] = trip.Seconds()
+	}
+	return typical(seconds, 1, "median; the interval is the minimum and maximum")
 }
 
 // notes returns remarks beside the answers.

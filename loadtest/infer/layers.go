@@ -97,21 +97,16 @@ func (s *search) conclude(b *search, end error) []load.Layer {
 
 // paced sends what the layer in front lets pass, when it does. It returns early
 // if a request is refused that the layer in front would accept.
-func (b *search) paced(n int) ([]record, error) {
+func (b *search) paced(n int) []record {
 	first := len(b.seen)
 	f := b.front
-	for sent := 0; sent < n; {
+	for sent := 0; sent < n && b.err == nil; {
 		room, opens := f.room()
 		if room == 0 {
-			if err := b.sleepUntil(opens + b.trip/2); err != nil {
-				return nil, err
-			}
+			b.sleepUntil(opens + b.trip/2)
 			continue
 		}
-		seen, err := b.sendMain(min(room, n-sent, b.options.MaxParallel))
-		if err != nil {
-			return nil, err
-		}
+		seen := b.sendMain(min(room, n-sent, b.options.MaxParallel))
 		sent += len(seen)
 		if count(seen, family.Refused) > 0 {
 			if b.mark(); b.refused(seen) {
@@ -120,12 +115,10 @@ func (b *search) paced(n int) ([]record, error) {
 		}
 		if n > 1 {
 			// In portions: what recovers gradually must not cost one request each.
-			if err := b.sleep(f.window / portions); err != nil {
-				return nil, err
-			}
+			b.sleep(f.window / portions)
 		}
 	}
-	return b.seen[first:], nil
+	return b.seen[first:]
 }
 
 // portions is the number of parts in which a gradually opening layer is filled.
@@ -137,7 +130,7 @@ func (f *front) room() (room int, opens time.Duration) {
 	if f.models == nil {
 		log := f.log(func(record) bool { return false })
 		for _, fit := range f.fits {
-			f.models = append(f.models, fit.Model(log, 0), fit.Model(log, 1))
+			f.models = append(f.models, log.Guesses(fit, mostGuesses)...)
 		}
 		f.modeled = len(f.seen)
 	}
@@ -200,7 +193,7 @@ func (s *search) again(b *search) error {
 		if len(perhaps) == 0 {
 			return nil
 		}
-		s.fits = family.Fits(s.log(func(r record) bool { return r.sent > s.known || perhaps[r.flight()] }))
+		s.fits = family.Fits(s.log(func(r record) bool { return r.sent > s.known || perhaps[r.flight()] }), func(family.Fit) bool { return true })
 		if len(s.fits) == 0 {
 			return errForeign
 		}

@@ -1,7 +1,6 @@
 package infer
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -27,66 +26,42 @@ const mostOpenings = 3
 // known.
 const stages = 2 + mostOpenings
 
-// outcome is what a model predicts for an experiment, stage by stage.
+// outcome is what a model predicts for a stage of an experiment.
 type outcome struct {
-	passed   [stages]int
-	opens    [stages]time.Duration // from now on; of openings
-	ends     [stages]time.Duration
-	requests [stages]int
+	passed   int
+	opens    time.Duration // from now on; of openings
+	ends     time.Duration
+	requests int
 }
 
-// foretell simulates an experiment.
-func (s *search) foretell(m family.Model, e experiment, now time.Duration, polls int) (o outcome) {
+// foretell simulates an experiment, stage by stage.
+func (s *search) foretell(m family.Model, e experiment, now time.Duration, polls int) (stage [stages]outcome) {
 	t, sent := now+e.rest, 0
-	send := func(stage, n int) {
-		o.passed[stage] = s.sendTo(&m, &t, n)
-		sent += n
+	send := func(n int) (passed int) {
+		sent, passed = sent+n, m.Send(t, n)
+		if s.front != nil { // which paces them
+			t += times(s.front.window, float64(n)/float64(s.front.limit))
+		}
+		return passed
 	}
-	end := func(stage int) { o.ends[stage], o.requests[stage] = t-now, sent }
-	if e.share > 0 {
-		send(0, e.share)
-	}
-	end(0)
+	passed := send(e.share)
+	stage[0] = outcome{passed, 0, t - now, sent}
 	t += e.wait
 	if e.drain {
-		send(1, m.Room(t)+1)
+		passed = send(m.Room(t) + 1)
 	}
-	if e.excess > 0 {
-		m.Send(t, e.excess)
-		sent += e.excess
-	}
-	end(1)
+	send(e.excess)
+	stage[1] = outcome{passed, 0, t - now, sent}
 	for i := 2; i < stages; i++ {
 		t = m.Opens(t)
-		o.opens[i] = t - now
+		opens := t - now
 		m.Send(t, 1)
 		sent += polls
 		t += 2*s.trip + m.Window()/lateness
-		send(i, m.Room(t)+1)
-		end(i)
+		passed = send(m.Room(t) + 1)
+		stage[i] = outcome{passed, opens, t - now, sent}
 	}
-	return o
-}
-
-// steps is the number of portions in which a paced sending is simulated.
-const steps = 16
-
-// sendTo simulates sending n requests from t on and returns how many pass. A
-// layer in front paces them.
-func (s *search) sendTo(m *family.Model, t *time.Duration, n int) (passed int) {
-	if s.front == nil || n <= s.front.limit {
-		return m.Send(*t, n)
-	}
-	portion := max(s.front.limit, (n+steps-1)/steps)
-	pause := times(s.front.window, float64(portion)/float64(s.front.limit))
-	for range 2 * steps { // more than n may pass meanwhile
-		room := m.Send(*t, portion)
-		if passed += room; room < portion {
-			break
-		}
-		*t += pause
-	}
-	return passed
+	return stage
 }
 
 // plan chooses the experiment that distinguishes most models for its cost in
@@ -98,7 +73,7 @@ func (s *search) plan() (best experiment, ok bool) {
 	now := s.now()
 	var value float64
 	for _, e := range s.menu() {
-		outcomes := make([]outcome, len(s.guesses))
+		outcomes := make([][stages]outcome, len(s.guesses))
 		for i := range s.guesses {
 			outcomes[i] = s.foretell(s.guesses[i].Clone(), e, now, s.looks())
 		}
@@ -141,108 +116,60 @@ func (s *search) menu() []experiment {
 // lateness is the divisor of a window by which an opening may be noticed late.
 const lateness = 50
 
-// value returns the best ratio of expected information, in bits, to cost over
-// all stages at which an experiment may end.
-func (s *search) value(outcomes []outcome) (value float64, openings int) {
-	cells, total := s.cells(), 0.0
-	var cost [stages]float64
+// value returns the best ratio, over all stages at which an experiment may end, of
+// what it tells to its cost: the expected information, in bits, on which guess is true.
+// Guesses that count as equal need not be told apart.
+func (s *search) value(outcomes [][stages]outcome) (value float64, openings int) {
+	var cost, told [stages]float64
 	var least, most [stages]time.Duration
+	total := 0.0
 	for i, o := range outcomes {
 		g := &s.guesses[i]
 		total += g.weight
-		for stage := range stages {
+		for k := range stages {
 			if i == 0 {
-				least[stage], most[stage] = o.opens[stage], o.opens[stage]
+				least[k], most[k] = o[k].opens, o[k].opens
 			}
-			least[stage], most[stage] = min(least[stage], o.opens[stage]), max(most[stage], o.opens[stage])
-			cost[stage] += g.weight * (o.ends[stage].Seconds()/g.Window().Seconds()/10 + float64(o.requests[stage])/float64(g.Limit)/25)
+			least[k], most[k] = min(least[k], o[k].opens), max(most[k], o[k].opens)
+			cost[k] += g.weight * (o[k].ends.Seconds()/g.Window().Seconds()/10 + float64(o[k].requests)/float64(g.Limit)/25)
 		}
 	}
 	looks := time.Duration(s.looks())
-	var after [stages]float64
-	left := make([]float64, len(outcomes))
 	for i := range outcomes {
-		alike := make([]bool, len(outcomes))
-		for j := range alike {
-			alike[j] = true
-		}
-		for stage := range stages {
-			clear(left)
-			for j := range outcomes {
-				if alike[j] = alike[j] && s.alike(i, j, &outcomes[i], &outcomes[j], stage,
-					max(s.trip*3/2, (most[stage]-least[stage])/looks)); alike[j] {
-					left[cells[j]] += s.guesses[j].weight
+		g, equal := &s.guesses[i], 0.0
+		var left, right [stages]float64 // weights of the guesses that are not ruled out if g is true, and of the equal ones
+		for j := range outcomes {
+			h, apart := &s.guesses[j], false
+			same := g.class() == h.class() && float64(max(g.Window(), h.Window())) <= near*float64(min(g.Window(), h.Window()))
+			if same {
+				equal += h.weight
+			}
+			slack := s.slack(&g.Model) + s.slack(&h.Model)
+			for k := range stages {
+				p, q := outcomes[i][k], outcomes[j][k]
+				if apart = apart || (p.opens-q.opens).Abs() > max(s.trip*3/2, (most[k]-least[k])/looks) ||
+					math.Abs(float64(p.passed-q.passed)) > slack; apart {
+					continue
+				}
+				if left[k] += h.weight; same {
+					right[k] += h.weight
 				}
 			}
-			after[stage] += s.guesses[i].weight / total * entropy(left)
+		}
+		for k := range stages {
+			told[k] += g.weight / total * math.Log2(right[k]/left[k]*total/equal)
 		}
 	}
-	clear(left)
-	for i, cell := range cells {
-		left[cell] += s.guesses[i].weight
-	}
-	before := entropy(left)
-	for stage := 1; stage < stages; stage++ {
-		if v := (before - after[stage]) / (effort + cost[stage]/total); v > value {
-			value, openings = v, stage-1
+	for k := 1; k < stages; k++ {
+		if v := told[k] / (effort + cost[k]/total); v > value {
+			value, openings = v, k-1
 		}
 	}
 	return value, openings
 }
 
-// alike reports whether two models predict the same at a stage, within what can
-// be observed.
-func (s *search) alike(i, j int, p, q *outcome, stage int, tolerance time.Duration) bool {
-	if (p.opens[stage] - q.opens[stage]).Abs() > tolerance {
-		return false
-	}
-	difference := p.passed[stage] - q.passed[stage]
-	return float64(max(difference, -difference)) <= s.slack(&s.guesses[i].Model)+s.slack(&s.guesses[j].Model)
-}
-
 // near is the ratio of two windows within which they count as equal.
 const near = 1.012
-
-// cells numbers the models; models that count as equal have the same number.
-func (s *search) cells() []int {
-	order := make([]int, len(s.guesses))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(s.guesses[i].Window(), s.guesses[j].Window()) })
-	type cell struct {
-		number int
-		from   time.Duration
-	}
-	latest := map[class]cell{}
-	cells, used := make([]int, len(order)), 0
-	for _, i := range order {
-		g := &s.guesses[i]
-		c := g.class()
-		last, ok := latest[c]
-		if !ok || float64(g.Window()) > near*float64(last.from) {
-			last = cell{used, g.Window()}
-			latest[c] = last
-			used++
-		}
-		cells[i] = last.number
-	}
-	return cells
-}
-
-// entropy returns the entropy of weights in bits.
-func entropy(weights []float64) float64 {
-	total, h := 0.0, 0.0
-	for _, w := range weights {
-		total += w
-	}
-	for _, w := range weights {
-		if w > 0 {
-			h -= w / total * math.Log2(w/total)
-		}
-	}
-	return h
-}
 
 // slack returns how many requests a model may gain while requests are in
 // flight.

@@ -25,6 +25,7 @@ type prober struct {
 	began   time.Time
 	step    string // current step
 	seen    []record
+	err     error  // why nothing more is sent: errBudget, or the context's
 	stopped string // the budget that ended the probing
 
 	controls map[Subject]family.Verdict // of other subjects, while the limiter is at rest
@@ -55,24 +56,25 @@ func (p *prober) next(step string) {
 }
 
 // sendMain sends n requests of Main at once and returns their records.
-func (p *prober) sendMain(n int) ([]record, error) { return p.send(slices.Repeat([]Subject{Main}, n)) }
+func (p *prober) sendMain(n int) []record { return p.send(slices.Repeat([]Subject{Main}, n)) }
 
-// send sends requests at once, up to the allowed number in flight.
-func (p *prober) send(subjects []Subject) ([]record, error) {
+// send sends requests at once, up to the allowed number in flight. It sends
+// nothing once err is set.
+func (p *prober) send(subjects []Subject) []record {
 	first := len(p.seen)
 	for wave := range slices.Chunk(subjects, p.options.MaxParallel) {
-		if err := p.allows(0); err != nil {
-			return nil, err
+		if !p.allows(0) {
+			break
 		}
 		allowed := min(len(wave), p.options.MaxRequests-len(p.seen))
 		for _, o := range p.wire.Send(p.ctx, wave[:allowed]) {
 			p.seen = append(p.seen, p.record(o))
 		}
 		if allowed < len(wave) {
-			return nil, p.stop(fmt.Sprintf("the budget of %d requests", p.options.MaxRequests))
+			p.stop(fmt.Sprintf("the budget of %d requests", p.options.MaxRequests))
 		}
 	}
-	return p.seen[first:], p.ctx.Err()
+	return p.seen[first:]
 }
 
 func (p *prober) record(o Observation) record {
@@ -89,33 +91,26 @@ func (p *prober) record(o Observation) record {
 }
 
 // sleep waits, unless the budget would end first.
-func (p *prober) sleep(d time.Duration) error {
-	if d <= 0 {
-		return p.ctx.Err()
+func (p *prober) sleep(d time.Duration) {
+	if d > 0 && p.allows(d) {
+		p.err = p.wire.Sleep(p.ctx, d)
 	}
-	if err := p.allows(d); err != nil {
-		return err
-	}
-	return p.wire.Sleep(p.ctx, d)
 }
 
-func (p *prober) sleepUntil(t time.Duration) error { return p.sleep(t - p.now()) }
+func (p *prober) sleepUntil(t time.Duration) { p.sleep(t - p.now()) }
 
-// allows returns an error if there is no time left for this duration.
-func (p *prober) allows(d time.Duration) error {
-	if err := p.ctx.Err(); err != nil {
-		return err
+// allows reports whether there is time left for this duration.
+func (p *prober) allows(d time.Duration) bool {
+	if p.err == nil {
+		p.err = p.ctx.Err()
 	}
-	if p.now()+d > p.options.MaxTime {
-		return p.stop(fmt.Sprintf("the time budget of %s", printable.Seconds(p.options.MaxTime)))
+	if p.err == nil && p.now()+d > p.options.MaxTime {
+		p.stop(fmt.Sprintf("the time budget of %s", printable.Seconds(p.options.MaxTime)))
 	}
-	return nil
+	return p.err == nil
 }
 
-func (p *prober) stop(why string) error {
-	p.stopped = why
-	return errBudget
-}
+func (p *prober) stop(why string) { p.stopped, p.err = why, errBudget }
 
 func (p *prober) spent() load.Spent {
 	return load.Spent{Requests: int64(len(p.seen)), Seconds: p.now().Seconds(), Stopped: p.stopped,

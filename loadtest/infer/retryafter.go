@@ -47,25 +47,19 @@ func (s *search) retryAfter(shortest load.Finding) load.RetryAfter {
 	case r.Unreadable:
 		unpromised = "its values cannot be parsed"
 	}
+	r.Promised = load.Finding{Unit: "s", Why: cmp.Or(unpromised, shortest.Why)}
 	var promised []float64
 	for _, c := range s.cycles {
 		if c.promised >= 0 {
 			promised = append(promised, c.promised.Seconds())
 		}
 	}
-	r.Promised = load.Finding{Unit: "s", Why: cmp.Or(unpromised, shortest.Why)}
-	if slices.Sort(promised); len(promised) > 0 {
-		r.Promised = load.Finding{Known: true, Value: promised[len(promised)/2], Low: promised[0], High: promised[len(promised)-1], Confidence: 1,
-			Unit: "s", Why: "median of the first refusal after each drain; the interval covers all of them"}
+	if len(promised) > 0 {
+		r.Promised = typical(promised, 1, "median of the first refusal after each drain; the interval covers all of them")
 	}
 	all := s.follow()
 	r.Trials = int64(len(all))
-	kept := len(all)
-	for _, f := range all {
-		if f.late > 0 {
-			kept--
-		}
-	}
+	kept := len(slices.DeleteFunc(slices.Clone(all), func(f followed) bool { return f.late > 0 }))
 	r.Honest = share(kept, len(all))
 	if r.Verdict.Why = unpromised; unpromised == "" {
 		r.Verdict = truth(all)
@@ -75,17 +69,16 @@ func (s *search) retryAfter(shortest load.Finding) load.RetryAfter {
 
 // presence summarises how often something was present.
 func presence(with, all int, of string) load.Answer {
-	answer := load.Answer{Value: "sometimes", Confidence: 1, Why: fmt.Sprintf("in %d of %d %s", with, all, of)}
-	switch with {
-	case 0:
-		answer.Value = "never"
-	case all:
-		answer.Value = "always"
+	value := "sometimes"
+	switch {
+	case all == 0:
+		return unknown("no %s", of)
+	case with == 0:
+		value = "never"
+	case with == all:
+		value = "always"
 	}
-	if all == 0 {
-		return load.Answer{Why: "no " + of}
-	}
-	return answer
+	return known(value, 1, "in %d of %d %s", with, all, of)
 }
 
 // share returns a share of trials with its exact (Clopper-Pearson) 95 %
@@ -120,7 +113,13 @@ type followed struct {
 	late     time.Duration // how long after the promised time requests were still refused
 }
 
-func (f followed) tooLong() bool { return f.late <= 0 && f.promised > f.served+roundedUp }
+// early returns when a request was served although the promise was longer; 0 if the promise was not too long.
+func (f followed) early() time.Duration {
+	if f.late > 0 || f.promised <= f.served+roundedUp {
+		return 0
+	}
+	return f.served
+}
 
 // follow returns the outcome of each promise to a single request that only
 // single requests follow, because others may take what it was promised. A
@@ -142,7 +141,7 @@ func (s *search) follow() (all []followed) {
 				undone = !noneCounting(s.fits)
 			}
 		}
-		if f.late > 0 || f.served > 0 && (!undone || f.tooLong()) {
+		if f.late > 0 || f.served > 0 && (!undone || f.early() > 0) {
 			all = append(all, f)
 		}
 	}
@@ -160,33 +159,37 @@ func (p *prober) alone(i int) bool {
 // truth returns whether Retry-After is true.
 func truth(all []followed) load.Answer {
 	if len(all) == 0 {
-		return load.Answer{Why: "no promise could be verified: no single refused request was followed by single requests until one was accepted"}
+		return unknown("no promise could be verified: no single refused request was followed by single requests until one was accepted")
 	}
 	var values, whys []string
-	say := func(value string, is func(followed) bool, by func(followed) time.Duration, why string) {
+	for _, lie := range []struct {
+		value, why string
+		by         func(followed) time.Duration
+	}{
+		{TooLong, "it says %s, but a request was served after %s", followed.early},
+		{TooShort, "it says %s, but requests were refused for another %s after that", func(f followed) time.Duration { return f.late }},
+	} {
 		n, worst := 0, followed{}
 		for _, f := range all {
-			if is(f) {
-				if n++; by(f) > by(worst) {
-					worst = f
-				}
+			if lie.by(f) > 0 {
+				n++
+			}
+			if lie.by(f) > lie.by(worst) {
+				worst = f
 			}
 		}
-		if n == 0 {
-			return
-		}
-		if 2*n <= len(all) {
+		value := lie.value
+		switch {
+		case n == 0:
+			continue
+		case 2*n <= len(all):
 			value = "sometimes " + value
 		}
 		values = append(values, value)
-		whys = append(whys, fmt.Sprintf(why+", in %d of %d cases", printable.Seconds(worst.promised), printable.Seconds(by(worst)), n, len(all)))
+		whys = append(whys, fmt.Sprintf(lie.why+", in %d of %d cases", printable.Seconds(worst.promised), printable.Seconds(lie.by(worst)), n, len(all)))
 	}
-	say(TooLong, followed.tooLong, func(f followed) time.Duration { return f.served }, "it says %s, but a request was served after %s")
-	say(TooShort, func(f followed) bool { return f.late > 0 }, func(f followed) time.Duration { return f.late },
-		"it says %s, but requests were refused for another %s after that")
 	if len(values) == 0 {
-		return load.Answer{Value: Honest, Confidence: 0.9, Why: fmt.Sprintf(
-			"a request was served at the promised time or less than 1 s before it, in %d of %d cases", len(all), len(all))}
+		return known(Honest, 0.9, "a request was served at the promised time or less than 1 s before it, in %d of %d cases", len(all), len(all))
 	}
-	return load.Answer{Value: strings.Join(values, " and "), Confidence: sure, Why: strings.Join(whys, "; ")}
+	return known(strings.Join(values, " and "), sure, "%s", strings.Join(whys, "; "))
 }

@@ -1,13 +1,17 @@
 package infer
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // round performs the most informative experiment.
-func (s *search) round() error {
+func (s *search) round() {
 	s.guess()
 	e, step := s.experiment()
 	s.next(step)
-	return s.perform(e)
+	s.perform(e)
 }
 
 // proven reports whether the remaining fit has predicted experiments correctly.
@@ -86,55 +90,37 @@ func (s *search) anything() experiment {
 
 // perform runs an experiment as far as it goes as predicted. An opening that
 // comes as predicted supports the kinds that predicted it.
-func (s *search) perform(e experiment) error {
+func (s *search) perform(e experiment) {
 	s.doubts = 0
-	if err := s.sleep(e.rest); err != nil {
-		return err
-	}
-	if e.share > 0 {
-		seen, err := s.send(e.share)
-		if err != nil {
-			return err
-		}
-		s.update()
-		if s.refused(seen) && e.excess == 0 {
-			return nil
-		}
-	}
-	if err := s.sleep(e.wait); err != nil {
-		return err
-	}
-	if e.drain {
-		if err := s.drain(); err != nil {
-			return err
-		}
-	}
-	if e.excess > 0 {
-		if _, err := s.send(e.excess); err != nil {
-			return err
-		}
-	}
+	s.sleep(e.rest)
+	refused := s.refused(s.send(e.share))
 	s.update()
-	before := s.sharp()
+	if refused && e.excess == 0 {
+		return
+	}
+	s.sleep(e.wait)
+	if e.drain {
+		s.drain()
+	}
+	s.send(e.excess)
+	s.update()
+	right := s.sharp()
 	for range e.openings {
-		opened, err := s.untilOpens()
-		if opened && err == nil {
-			err = s.drain()
-			s.update()
-		}
-		if err != nil || !opened {
+		if !s.untilOpens() {
 			clear(s.upheld)
-			return err
+			return
 		}
+		maps.DeleteFunc(right, func(c class, _ bool) bool {
+			return !slices.ContainsFunc(s.guesses, func(g guess) bool { return g.class() == c })
+		})
+		s.drain()
+		s.update()
 	}
 	if e.openings > 0 {
-		for c := range s.sharp() {
-			if before[c] {
-				s.upheld[c]++
-			}
+		for c := range right {
+			s.upheld[c]++
 		}
 	}
-	return nil
 }
 
 // sharp returns the classes that predict the opening precisely.

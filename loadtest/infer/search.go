@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -14,7 +15,7 @@ import (
 type search struct {
 	*prober
 	random *rand.Rand
-	send   func(n int) ([]record, error) // sends requests of Main; may return fewer if one is refused
+	send   func(n int) []record // sends requests of Main; may return fewer if one is refused
 
 	trip     time.Duration // round trip, median of the calm ones
 	burst    int           // requests accepted before the first refusal
@@ -68,8 +69,8 @@ const maxRounds = 30
 // run probes until one family is left with well-known parameters, or until
 // nothing more can be learnt.
 func (s *search) run() error {
-	for _, step := range []func() error{s.calibrate, s.untilRefused, s.untilOpen, s.fit} {
-		if err := step(); err != nil {
+	for _, step := range []func() error{s.calibrate, s.untilRefused, func() error { s.untilOpen(); return nil }, s.fit} {
+		if err := cmp.Or(step(), s.err); err != nil {
 			return err
 		}
 	}
@@ -78,8 +79,8 @@ func (s *search) run() error {
 			s.known = s.now()
 			return nil
 		}
-		if err := s.round(); err != nil {
-			return err
+		if s.round(); s.err != nil {
+			return s.err
 		}
 		if err := s.fit(); err != nil {
 			return err
@@ -101,16 +102,12 @@ func (s *search) calibrate() error {
 	}
 	s.next("calibrate")
 	for range 5 {
-		seen, err := s.send(1)
-		if err != nil {
-			return err
-		}
-		if seen[0].verdict == family.Refused {
+		if s.one().verdict == family.Refused {
 			break // a small limit or other traffic on the key
 		}
 	}
 	s.trip = median(s.trips())
-	if count(s.seen, family.Unknown) == len(s.seen) {
+	if s.err == nil && count(s.seen, family.Unknown) == len(s.seen) {
 		return errUseless
 	}
 	return nil
@@ -129,12 +126,12 @@ func (s *search) untilRefused() error {
 		if len(s.seen) > requests || s.now() > until {
 			return errNoLimit
 		}
-		seen, err := s.send(size)
-		if errors.Is(err, errBudget) {
+		seen := s.send(size)
+		if errors.Is(s.err, errBudget) {
 			return errNoLimit
 		}
-		if err != nil {
-			return err
+		if s.err != nil {
+			return s.err
 		}
 		s.burst = count(s.seen, family.Accepted)
 		if s.front == nil && s.refused(seen) {
@@ -177,42 +174,46 @@ func (s *search) passed() (passed int) {
 	return passed
 }
 
+// one sends a single request.
+func (s *search) one() record {
+	if seen := s.send(1); len(seen) > 0 {
+		return seen[0]
+	}
+	return record{verdict: family.Unknown}
+}
+
+// look sends a single request at a time and reports whether it passed.
+func (s *search) look(at time.Duration) bool {
+	s.sleepUntil(at)
+	r := s.one()
+	s.update()
+	return r.verdict == family.Accepted
+}
+
 // untilOpen sends single requests at growing waits until one passes.
-func (s *search) untilOpen() error {
+func (s *search) untilOpen() {
 	s.next("recovery without requests")
 	closed := s.lastReceived()
-	for wait := max(3*s.trip, 5*time.Millisecond, s.scale/2); ; wait = wait * 7 / 5 {
-		if err := s.sleepUntil(closed + wait); err != nil {
-			return err
+	for wait := max(3*s.trip, 5*time.Millisecond, s.scale/2); s.err == nil; wait = wait * 7 / 5 {
+		if s.look(closed + wait) {
+			break
 		}
-		seen, err := s.send(1)
-		if err != nil {
-			return err
-		}
-		if seen[0].verdict == family.Accepted {
-			if !s.fitted {
-				s.scale = s.now() - closed
-			}
-			return nil
-		}
+	}
+	if !s.fitted {
+		s.scale = s.now() - closed
 	}
 }
 
 // drain sends until a request is refused. A slower layer may never refuse one, if
 // the layer in front lets fewer pass.
-func (s *search) drain() error {
-	for sent := 0; s.front == nil || sent < 3*s.burst; {
+func (s *search) drain() {
+	for sent := 0; s.err == nil && (s.front == nil || sent < 3*s.burst); {
 		size := s.room(sent)
-		seen, err := s.send(size)
-		if err != nil {
-			return err
-		}
-		if s.refused(seen) {
-			return nil
+		if s.refused(s.send(size)) {
+			return
 		}
 		sent += size
 	}
-	return nil
 }
 
 // room returns how many requests to send at once so that one is refused, after
@@ -232,34 +233,26 @@ func (s *search) room(sent int) int {
 
 // untilOpens sends single requests when the guesses disagree, until one passes.
 // It ends early if no guess is left.
-func (s *search) untilOpens() (opened bool, err error) {
+func (s *search) untilOpens() (opened bool) {
 	times := s.openings()
 	if len(times) == 0 {
-		return false, nil
+		return false
 	}
 	step := max((times[len(times)-1]-times[0])/time.Duration(s.looks()), s.trip/2)
 	next := times[0] - step/2
 	if next < s.now()+step/2 {
 		next = s.nextLook(step)
 	}
-	for looks := 0; looks < mostLooks && s.doubts <= mostDoubts; looks++ {
+	for looks := 0; looks < mostLooks && s.doubts <= mostDoubts && s.err == nil; looks++ {
 		// Guesses of vague fits may open absurdly late.
-		if err := s.sleepUntil(min(next, 2*s.now())); err != nil {
-			return false, err
-		}
-		seen, err := s.send(1)
-		if err != nil {
-			return false, err
-		}
-		s.update()
-		if seen[0].verdict == family.Accepted {
-			return true, nil
+		if s.look(min(next, 2*s.now())) {
+			return true
 		}
 		if next = s.nextLook(step); s.doubts > 0 {
 			next = s.now() + max(step, s.trip)
 		}
 	}
-	return false, nil
+	return false
 }
 
 // mostDoubts is how often the last guesses may be wrong, because each represents

@@ -43,33 +43,38 @@ const (
 func (p *prober) shared(other Subject) load.Answer {
 	t := p.tally[other]
 	control, asked := p.controls[other]
-	times := fmt.Sprintf("%d of %d times while the main requests were refused", t.refused, t.asked)
+	times := fmt.Sprintf("refused %d of %d times while the main requests were refused", t.refused, t.asked)
 	switch {
 	case !slices.Contains(p.wire.Subjects, other):
-		return load.Answer{Why: "not assessed: needs " + needs[other]}
+		return unknown("not assessed: needs %s", needs[other])
 	case !asked:
-		return load.Answer{Why: "not probed: the limiter was not identified, or a budget ran out"}
+		return unknown("not probed: the limiter was not identified, or a budget ran out")
 	case control != family.Accepted:
-		return load.Answer{Why: "refused or failed although the limiter was at rest"}
+		return unknown("refused or failed although the limiter was at rest")
 	case t.asked < leastCycles:
-		return load.Answer{Why: fmt.Sprintf("only %d valid comparisons, because the main requests were not refused throughout; %d needed", t.asked,
-			leastCycles)}
+		return unknown("only %d valid comparisons, because the main requests were not refused throughout; %d needed", t.asked, leastCycles)
 	case t.refused == 0:
 		// With a shared counter, each could pass only by luck: one request in
 		// five would take what had just become free.
-		return load.Answer{Value: Separate, Confidence: sure, Why: "refused " + times}
+		return known(Separate, sure, "%s", times)
 	case t.refused*5 >= t.asked*3:
-		return load.Answer{Value: Shared, Confidence: sure, Why: "refused " + times + ", but not at rest"}
+		return known(Shared, sure, "%s, but not at rest", times)
 	default:
-		return load.Answer{OneOf: []string{Shared, Separate}, Why: "refused " + times}
+		return load.Answer{OneOf: []string{Shared, Separate}, Why: times}
 	}
 }
 
 // scope returns the narrowest dimension of the counter. Subjects that cannot be
 // sent leave it open without making it unknown.
 func scope(shared map[Subject]load.Answer, sent []Subject) load.Answer {
-	var parts []string
-	var unknown caveats
+	var parts, whys []string
+	untold := map[string][]string{} // the undetermined dimensions by reason, because many share one
+	doubt := func(name, why string) {
+		if untold[why] == nil {
+			whys = append(whys, why)
+		}
+		untold[why] = append(untold[why], name)
+	}
 	open := false
 	for _, dimension := range []struct {
 		subject Subject
@@ -84,55 +89,33 @@ func scope(shared map[Subject]load.Answer, sent []Subject) load.Answer {
 		case Shared:
 		default:
 			open = open || slices.Contains(sent, dimension.subject)
-			unknown.add(dimension.name, answer.Why)
+			doubt(dimension.name, answer.Why)
 		}
-	}
-	known := func(value, why string) load.Answer {
-		if len(unknown) > 0 {
-			why += "; " + unknown.String()
-		}
-		return load.Answer{Value: value, Confidence: sure, Why: why}
 	}
 	workspace := shared[OtherWorkspace]
+	answer := load.Answer{Confidence: sure}
 	switch {
 	case open:
+		answer = load.Answer{}
 	case len(parts) > 0:
-		return known(strings.Join(parts, "+"), "each has its own counter")
+		answer.Value, answer.Why = strings.Join(parts, "+"), "each has its own counter"
 	case workspace.Value == Separate && shared[OtherKey].Value == Shared:
-		return known("workspace", "shared by the keys of a workspace, not with another workspace")
+		answer.Value, answer.Why = "workspace", "shared by the keys of a workspace, not with another workspace"
 	case workspace.Value == Shared:
-		return known("all", "shared with another workspace")
+		answer.Value, answer.Why = "all", "shared with another workspace"
 	case workspace.Value == Separate:
-		return load.Answer{OneOf: []string{"workspace", "key"}, Why: known("", "another workspace has its own counter").Why}
+		answer = load.Answer{OneOf: []string{"workspace", "key"}, Why: "another workspace has its own counter"}
 	default:
-		unknown.add("workspace", workspace.Why)
+		answer = load.Answer{}
+		doubt("workspace", workspace.Why)
 	}
-	return load.Answer{Why: unknown.String()}
-}
-
-// caveats groups the undetermined dimensions of a scope by reason, because many
-// share one.
-type caveats []caveat
-
-type caveat struct {
-	names []string
-	why   string
-}
-
-func (c *caveats) add(name, why string) {
-	for i := range *c {
-		if (*c)[i].why == why {
-			(*c)[i].names = append((*c)[i].names, name)
-			return
-		}
-	}
-	*c = append(*c, caveat{[]string{name}, why})
-}
-
-func (c caveats) String() string {
 	var said []string
-	for _, one := range c {
-		said = append(said, "per "+strings.Join(one.names, ", ")+": "+one.why)
+	if answer.Why != "" {
+		said = append(said, answer.Why)
 	}
-	return strings.Join(said, "; ")
+	for _, why := range whys {
+		said = append(said, "per "+strings.Join(untold[why], ", ")+": "+why)
+	}
+	answer.Why = strings.Join(said, "; ")
+	return answer
 }

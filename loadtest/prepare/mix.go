@@ -103,9 +103,9 @@ func (m *Mix) at(place uint64) (spec.Operation, uint64) {
 	round, slot := place/uint64(len(m.turns)), place%uint64(len(m.turns))
 	t := m.turns[slot]
 	n := round*t.of + t.nth
-	most, finite := m.subjects.finite(t.op)
+	left := m.subjects.rows.finite(t.op.ID)
 	thinned := t.op.ID == spec.DeletePlacementTest && m.every > 1 && n%m.every != 0
-	if finite && n >= most || thinned {
+	if left != nil && n >= uint64(len(*left)) || thinned {
 		return m.instead, place
 	}
 	return t.op, n
@@ -115,19 +115,6 @@ func (m *Mix) at(place uint64) (spec.Operation, uint64) {
 // of a long phase.
 func (m *Mix) asks(operation string) bool {
 	return slices.ContainsFunc(m.turns, func(t turn) bool { return t.op.ID == operation })
-}
-
-// has returns the number of turns of the operation in a phase.
-func (m *Mix) has(s schedule.Schedule, base uint64, operation string) (turns uint64) {
-	if !m.asks(operation) {
-		return 0
-	}
-	for i := range uint64(s.Planned()) {
-		if m.turns[(base+s.Seq(i))%uint64(len(m.turns))].op.ID == operation {
-			turns++
-		}
-	}
-	return turns
 }
 
 // Requests returns the mix of a phase that begins at the place base of the scenario.
@@ -163,17 +150,21 @@ func (m *Mix) limitAt(limit int, place uint64) int {
 	return m.limits[place/uint64(len(m.turns))%uint64(len(m.limits))]
 }
 
-// places returns the places where the shard of a phase asks the operation.
-func (m *Mix) places(s schedule.Schedule, base uint64, operation string) []uint64 {
+// places returns the places where the shard of a phase asks the operation, which
+// changes something, and the number of its turns there.
+func (m *Mix) places(s schedule.Schedule, base uint64, operation string) (places []uint64, turns int) {
 	if !m.asks(operation) {
-		return nil
+		return nil, 0
 	}
-	var places []uint64
 	for i := range uint64(s.Planned()) {
 		place := base + s.Seq(i)
+		if m.turns[place%uint64(len(m.turns))].op.ID != operation {
+			continue
+		}
+		turns++
 		if op, _ := m.at(place); op.ID == operation {
 			places = append(places, place)
 		}
 	}
-	return places
+	return places, turns
 }

@@ -60,12 +60,14 @@ func TestShardsAskWhatTheWholeAsks(t *testing.T) {
 				t.Fatalf("a phase that begins at place %d asks %+v first, and the scenario has %+v there", base, want[0], alone)
 			}
 		}
-		created := len(m.places(whole, base, spec.CreatePlacementTest))
+		creations, _ := m.places(whole, base, spec.CreatePlacementTest)
+		created := len(creations)
 		for i := range of {
 			mine := whole.Shard(i, of)
 			m := build()
 			source := m.Requests(limit, base)
-			created -= len(m.places(mine, base, spec.CreatePlacementTest))
+			creations, _ := m.places(mine, base, spec.CreatePlacementTest)
+			created -= len(creations)
 			for k := range uint64(mine.Planned()) {
 				seq := mine.Seq(k)
 				if got := source(seq); !reflect.DeepEqual(got, want[seq]) {
@@ -94,13 +96,12 @@ func TestMixKeepsItsShares(t *testing.T) {
 		for slot := range uint64(len(m.turns)) {
 			op, n := m.at(round*uint64(len(m.turns)) + slot)
 			got[op.ID]++
-			if most, finite := m.subjects.finite(op); finite && n >= most {
-				t.Fatalf("%s is asked for subject %d of %d", op.ID, n, most)
+			if rows := m.subjects.rows.finite(op.ID); rows != nil && n >= uint64(len(*rows)) {
+				t.Fatalf("%s is asked for subject %d of %d", op.ID, n, len(*rows))
 			}
 		}
 		for id, weight := range weights {
-			_, finite := m.subjects.finite(spec.MustOperation(id))
-			if !finite && id != m.instead.ID && got[id] != weight {
+			if m.subjects.rows.finite(id) == nil && id != m.instead.ID && got[id] != weight {
 				t.Fatalf("%s has %d turns of a round, want %d", id, got[id], weight)
 			}
 		}
@@ -125,7 +126,7 @@ func TestMixRepeatsNoChange(t *testing.T) {
 		key := ""
 		switch op.ID {
 		case spec.CreatePlacementTest:
-			key = subjects.testName(place)
+			key = subjects.nameOf(place, "")
 		case spec.MoveAccounts:
 			key = pick(subjects.rows.accounts, n)
 			moves++
@@ -202,10 +203,10 @@ func TestStockIsBounded(t *testing.T) {
 		}
 		whole := schedule.Constant(s.Rate, lasts)
 		notes := strings.Join(m.spread(whole, 0), "\n")
-		places := m.places(whole, 0, spec.DeletePlacementTest)
+		places, turns := m.places(whole, 0, spec.DeletePlacementTest)
 		bounded := strings.Contains(notes, "at most 1000 tests are created in advance")
 		if lasts < time.Minute {
-			if bounded || m.has(whole, 0, spec.DeletePlacementTest) != uint64(len(places)) {
+			if bounded || turns != len(places) {
 				t.Errorf("%s: %d deletions; %s", lasts, len(places), notes)
 			}
 			continue
@@ -222,7 +223,8 @@ func TestStockIsBounded(t *testing.T) {
 		}
 		var shards []uint64
 		for i := range 3 {
-			shards = append(shards, m.places(whole.Shard(i, 3), 0, spec.DeletePlacementTest)...)
+			some, _ := m.places(whole.Shard(i, 3), 0, spec.DeletePlacementTest)
+			shards = append(shards, some...)
 		}
 		if slices.Sort(shards); !slices.Equal(shards, places) {
 			t.Errorf("%s: shards delete %d tests, the whole %d", lasts, len(shards), len(places))

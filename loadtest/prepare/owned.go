@@ -18,6 +18,10 @@ type made struct {
 	ex       client.Exchange
 }
 
+func (m made) creation() owned.Creation {
+	return owned.Creation{Mark: owned.MarkOf(map[string]any{"name": m.name}), At: owned.At(m.ex)}
+}
+
 // lookBefore finds out, once, which tests exist before the run creates any.
 func (s *Subjects) lookBefore(ctx context.Context) error {
 	if s.profile.Stateless {
@@ -37,7 +41,7 @@ func (s *Subjects) prove(ctx context.Context, tests ...made) error {
 	}
 	own := s.env.tests
 	for _, m := range tests {
-		own.Received(m.id, owned.Creation{Mark: owned.MarkOf(map[string]any{"name": m.name}), At: owned.At(m.ex)})
+		own.Received(m.id, m.creation())
 	}
 	listed := map[string]map[string]any{}
 	if len(tests) > 1 {
@@ -47,8 +51,7 @@ func (s *Subjects) prove(ctx context.Context, tests ...made) error {
 		}
 	}
 	for _, m := range tests {
-		c := owned.Creation{Mark: owned.MarkOf(map[string]any{"name": m.name}), At: owned.At(m.ex)}
-		if !c.Mark.On(listed[paging.FoldID(m.id)]) || own.Excluded(m.id, c) != "" {
+		if c := m.creation(); !c.Mark.On(listed[paging.FoldID(m.id)]) || own.Excluded(m.id, c) != "" {
 			proof, err := own.Await(ctx, m.id)
 			if err != nil {
 				return err

@@ -62,7 +62,7 @@ type preparation struct {
 	asked    map[string]bool // ids of the operations that scenarios request
 	limited  bool            // a scenario drives the limited key to its limit
 	outage   outage.Detector // one missing response ends the preparation
-	waited   map[string]bool // names of the keys whose wait was announced
+	waited   map[string]bool // the keys whose wait was announced
 }
 
 // stopped reports whether the target has left a request without a response.
@@ -77,7 +77,7 @@ func (p *preparation) do(request client.Request) (client.Exchange, bool) {
 	request.NoRetry = true
 	ex := p.env.Client.Do(p.ctx, request)
 	if ex.Err == nil && ex.Status == http.StatusTooManyRequests {
-		p.tellOfWaiting(request.Key.Name)
+		p.tellOfWaiting(ex)
 		request.NoRetry = false
 		ex = p.env.Client.Do(p.ctx, request)
 	}
@@ -142,7 +142,7 @@ func (p *preparation) lockRows() (release func()) {
 // deny leaves the rows that only one run can use to another run.
 func (p *preparation) deny(why string) {
 	p.lack(why, exclusive...)
-	p.env.rows.limited, p.env.rows.denied = why, why
+	p.env.rows.denied = why
 }
 
 // tell shows a step of the run in a live view.
@@ -166,13 +166,13 @@ func (e *ThrottledError) Error() string {
 
 // tellOfWaiting announces, once per key, that the run waits because of 429
 // answers, which may take minutes.
-func (p *preparation) tellOfWaiting(name string) {
-	if p.waited[name] {
+func (p *preparation) tellOfWaiting(ex client.Exchange) {
+	label := p.keyOf(ex).Label()
+	if p.waited[label] {
 		return
 	}
-	p.waited[name] = true
-	key, _ := p.env.Profile.FullKey(name)
+	p.waited[label] = true
 	timeout, answers := p.env.Client.ThrottleLimits()
 	p.tell(fmt.Sprintf("the target answers %s with 429; waiting for at most %s or %d more such responses",
-		key.Label(), printable.Seconds(timeout), answers))
+		label, printable.Seconds(timeout), answers))
 }

@@ -130,19 +130,7 @@ func excluded(p *profile.Profile, operation string) string {
 
 // Limited returns why the key that may be driven over its limit cannot be used; empty
 // if it can.
-func (s *Subjects) Limited() string { return s.rows.limited }
-
-// finite returns the number of requests of the operation that there are rows for, if
-// it is bounded.
-func (s *Subjects) finite(op spec.Operation) (uint64, bool) {
-	switch op.ID {
-	case spec.MoveAccounts:
-		return uint64(len(s.rows.accounts)), true
-	case spec.DeleteSubsequence:
-		return uint64(len(s.rows.spares)), true
-	}
-	return 0, false
-}
+func (s *Subjects) Limited() string { return s.rows.denied }
 
 // request returns the n-th request of the operation, at its place in the scenario. A
 // limit of 0 sends no limit.
@@ -155,7 +143,7 @@ func (s *Subjects) request(op spec.Operation, limit int, n, place uint64) genera
 		r.Key, r.Asked.Owner = s.adminKey, s.profile.Workspaces[dataset.Admin].ID
 		r.Body = encode(fixtures.MoveAccounts(s.source.ID, s.away.ID, pick(s.rows.accounts, n)))
 	case spec.CreatePlacementTest:
-		r.Body = PlacementTestBody(s.seed, place, s.testName(place))
+		r.Body = PlacementTestBody(s.seed, place, s.nameOf(place, ""))
 	case spec.DeletePlacementTest:
 		id = s.stock[place]
 	default:
@@ -197,11 +185,12 @@ func (s *Subjects) creates() error {
 	return err
 }
 
-// testName returns the name of the test that the request at the place creates.
-func (s *Subjects) testName(place uint64) string {
-	return s.nameOf(place, "")
+// moves records in the journal that the run is about to move an account.
+func (s *Subjects) moves(account string) (entry int, err error) {
+	return s.env.Journal.Open(journal.Entry{Do: journal.Move, Email: account, Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name})
 }
 
+// nameOf returns the name of a test for the request at the place.
 func (s *Subjects) nameOf(place uint64, end string) string {
 	return owned.Name(fmt.Sprintf("conformance-load-%s-%d-%s", s.part, place, end), s.env.Run)
 }

@@ -13,8 +13,6 @@ import (
 	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/spec"
 )
@@ -27,8 +25,18 @@ type rows struct {
 	tests    []string            // tests of the main workspace that may be read
 	listed   map[string][]string // by operation: ids that a list shows for what a profile has no entry for
 	lacks    map[string]string   // by operation: why it cannot be requested
-	limited  string              // why the limited key cannot be used; empty if it can
-	denied   string              // how another run holds the lock; empty if it does not
+	denied   string              // why rows and the limited key are left to another run; empty if they are not
+}
+
+// finite returns the rows that requests of the operation use up; nil if they use up none.
+func (o *rows) finite(operation string) *[]string {
+	switch operation {
+	case spec.MoveAccounts:
+		return &o.accounts
+	case spec.DeleteSubsequence:
+		return &o.spares
+	}
+	return nil
 }
 
 // UseUp removes the rows that a scenario has used up in its first places. It depends
@@ -37,12 +45,10 @@ func (m *Mix) UseUp(places uint64) {
 	if m == nil {
 		return
 	}
-	o := m.subjects.rows
 	rounds := (places + uint64(len(m.turns)) - 1) / uint64(len(m.turns))
-	for operation, left := range map[string]*[]string{spec.MoveAccounts: &o.accounts, spec.DeleteSubsequence: &o.spares} {
-		i := slices.IndexFunc(m.turns, func(t turn) bool { return t.op.ID == operation })
-		if i >= 0 {
-			*left = (*left)[min(rounds*m.turns[i].of, uint64(len(*left))):]
+	for _, t := range m.turns {
+		if left := m.subjects.rows.finite(t.op.ID); left != nil && t.nth == 0 {
+			*left = (*left)[min(rounds*t.of, uint64(len(*left))):]
 		}
 	}
 }
@@ -102,30 +108,26 @@ func (p *preparation) ownTests() {
 		excluded(p.env.Profile, spec.CreatePlacementTest) != "" {
 		return
 	}
-	for i := range readable {
-		if id, _ := p.createTest(fmt.Sprintf("read-%d", i)); id != "" {
+	for i := range uint64(readable) {
+		if id, _ := p.createTest(i, "read-"); id != "" {
 			p.env.rows.tests = append(p.env.rows.tests, id)
 		}
 	}
 }
 
-// createTest creates a test. The id is empty if no new
-// test of the run came of it.
-func (p *preparation) createTest(suffix string) (id string, ex client.Exchange) {
-	op := spec.MustOperation(spec.CreatePlacementTest)
-	name := owned.Name("conformance-load-"+suffix+"-", p.env.Run)
+// createTest creates a test. The id is empty if no new test of the run came of it.
+func (p *preparation) createTest(n uint64, end string) (id string, ex client.Exchange) {
 	if p.stopped() || p.subjects.lookBefore(p.ctx) != nil || p.subjects.creates() != nil {
 		return "", ex
 	}
-	ex, _ = p.do(ask(op, "", p.subjects.mainKey, PlacementTestBody(p.env.Seed, 0, name)))
-	result := p.env.Rules.Check(judge.Request{Operation: op}, ex)
-	if ex.Status == http.StatusOK {
-		id = idOf(result.Rows)
-	}
-	if id == "" || p.subjects.prove(p.ctx, made{id, name, ex}) != nil {
+	tests, err := p.subjects.create(p.ctx, []uint64{n}, end, p.env.Rules.Check, func(_ context.Context, requests []client.Request) []client.Exchange {
+		ex, _ = p.do(requests[0])
+		return []client.Exchange{ex}
+	})
+	if err != nil {
 		return "", ex // cleanup finds it by its name
 	}
-	return id, ex
+	return tests[0].id, ex
 }
 
 // idOf returns the id of the only row; empty if there is none that an address can hold.
@@ -148,7 +150,7 @@ func idOf(rows []map[string]any) string {
 func (m *Mix) Stock(ctx context.Context, whole schedule.Schedule, base uint64, check Check) (notes []string, err error) {
 	notes = m.spread(whole, base)
 	s, mine := m.subjects, m.subjects.env.Part(whole)
-	deletions := m.places(mine, base, spec.DeletePlacementTest)
+	deletions, _ := m.places(mine, base, spec.DeletePlacementTest)
 	phase := mine.Planned() + int64(len(deletions))
 	if err := s.env.Budget.Take(phase); err != nil {
 		return notes, err
@@ -162,17 +164,21 @@ func (m *Mix) Stock(ctx context.Context, whole schedule.Schedule, base uint64, c
 			return notes, err
 		}
 	}
-	for _, place := range m.places(mine, base, spec.MoveAccounts) {
+	moves, _ := m.places(mine, base, spec.MoveAccounts)
+	for _, place := range moves {
 		_, n := m.at(place)
-		if _, err := s.env.Journal.Open(journal.Entry{Do: journal.Move, Email: pick(s.rows.accounts, n),
-			Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name}); err != nil {
+		if _, err := s.moves(pick(s.rows.accounts, n)); err != nil {
 			return notes, err
 		}
 	}
 	s.stock = map[uint64]string{}
 	for some := range slices.Chunk(deletions, createdAtOnce) {
-		if err := s.createTests(ctx, some, check); err != nil {
-			return notes, err
+		tests, err := s.create(ctx, some, "deleted-", check, s.env.Client.All)
+		if err != nil {
+			return notes, fmt.Errorf("the tests to be deleted could not be created: %w", err)
+		}
+		for i, place := range some {
+			s.stock[place] = tests[i].id
 		}
 	}
 	return notes, nil
@@ -188,16 +194,16 @@ const maxStock = 1000
 // spread distributes the possible deletions evenly over the phase. It returns which
 // operations are requested less often than their share because rows are missing.
 func (m *Mix) spread(whole schedule.Schedule, base uint64) (notes []string) {
-	m.every = (m.has(whole, base, spec.DeletePlacementTest) + maxStock - 1) / maxStock
+	_, deletions := m.places(whole, base, spec.DeletePlacementTest)
+	m.every = uint64(deletions+maxStock-1) / maxStock
 	for _, bounded := range []struct{ operation, why string }{
 		{spec.DeletePlacementTest, fmt.Sprintf("at most %d tests are created in advance", maxStock)},
 		{spec.MoveAccounts, fmt.Sprintf("the profile lists no more accounts to move (workspaces.%s.accounts)", m.subjects.sourceRole())},
 		{spec.DeleteSubsequence, "the profile lists no more subsequences to delete (workspaces.main.expendable_subsequences)"},
 	} {
-		turns, asked := m.has(whole, base, bounded.operation), len(m.places(whole, base, bounded.operation))
-		if uint64(asked) < turns {
+		if asked, turns := m.places(whole, base, bounded.operation); len(asked) < turns {
 			notes = append(notes, fmt.Sprintf("%s is requested %d times in %s instead of %d: %s; %s is requested in its place",
-				bounded.operation, asked, printable.Seconds(whole.Duration()), turns, bounded.why, m.instead.ID))
+				bounded.operation, len(asked), printable.Seconds(whole.Duration()), turns, bounded.why, m.instead.ID))
 		}
 	}
 	return notes
@@ -217,29 +223,25 @@ func (s *Subjects) sourceRole() string {
 // that a dead target gets no more requests.
 const createdAtOnce = 64
 
-// createTests creates a test for each place that deletes one.
-func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check) error {
+// create creates a test for each place. It returns an error if some test is not proven
+// to be new.
+func (s *Subjects) create(ctx context.Context, places []uint64, end string, check Check, send func(context.Context, []client.Request) []client.Exchange) ([]made, error) {
 	op := spec.MustOperation(spec.CreatePlacementTest)
 	requests := make([]client.Request, len(places))
 	tests := make([]made, len(places))
 	for i, place := range places {
-		name := s.nameOf(place, "deleted-")
-		tests[i] = made{name: name}
-		requests[i] = ask(op, "", s.mainKey, PlacementTestBody(s.seed, place, name))
+		tests[i].name = s.nameOf(place, end)
+		requests[i] = ask(op, "", s.mainKey, PlacementTestBody(s.seed, place, tests[i].name))
 	}
-	for i, ex := range s.env.Client.All(ctx, requests) {
+	for i, ex := range send(ctx, requests) {
 		if ex.Err != nil {
-			return fmt.Errorf("the tests to be deleted could not be created: %w", ex.Err)
+			return nil, ex.Err
 		}
 		rows := check(judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID}, ex).Rows
 		tests[i].id, tests[i].ex = idOf(rows), ex
 		if ex.Status != http.StatusOK || tests[i].id == "" {
-			return fmt.Errorf("the tests to be deleted could not be created: the target answered %s", redact.Process.Text(judge.DescribeStatus(ex)))
+			return nil, fmt.Errorf("the target answered %s", redact.Process.Text(judge.DescribeStatus(ex)))
 		}
-		s.stock[places[i]] = tests[i].id
 	}
-	if err := s.prove(ctx, tests...); err != nil {
-		return fmt.Errorf("the tests to be deleted could not be created: %w", err)
-	}
-	return nil
+	return tests, s.prove(ctx, tests...)
 }

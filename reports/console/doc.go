@@ -1,7 +1,7 @@
-// Package console writes to terminals and CI logs: the progress of a run or a load run, the
-// catalogue of requirements, tables, and the layout of text that the views share.
+// Package console writes to terminals and CI logs: the progress of a run or a load run, tables,
+// and the layout of text that the views share.
 //
-// It judges nothing. It imports the results models and the catalogue.
+// It judges nothing. It imports the results models.
 package console
 
 import (

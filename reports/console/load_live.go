@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -51,15 +50,15 @@ func LoadLine(f LoadFigures, most int) string {
 	add(f.InFlight > 0, "%s in flight", printable.Number(int(f.InFlight)))
 	add(f.LagP99MS > 0, "lag %s ms", printable.Figure(f.LagP99MS))
 
-	name := reports.Printable(f.Scenario)
+	name := printable.Text(f.Scenario)
 	if f.Phase != f.Scenario {
-		name += " " + reports.Printable(f.Phase)
+		name += " " + printable.Text(f.Phase)
 	}
 	if f.Warmup && f.Phase != "warm-up" {
 		name += " (warm-up)"
 	}
 	if f.Step != "" {
-		name += ": " + reports.Printable(f.Step)
+		name += ": " + printable.Text(f.Step)
 	}
 	if f.Number > 0 {
 		name = fmt.Sprintf("[%d/%d] ", f.Number, f.Of) + name
@@ -134,7 +133,7 @@ func (p *LoadProgress) Say(what string) {
 	defer p.mu.Unlock()
 	if p.o.Live {
 		p.shown = true
-		_, _ = io.WriteString(p.w, clearLine+p.paint.Dim(Cut(reports.Printable(what), p.o.Width-1)))
+		_, _ = io.WriteString(p.w, clearLine+p.paint.Dim(Cut(printable.Text(what), p.o.Width-1)))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/internal/printable"
 )
 
 const (
@@ -138,7 +138,7 @@ func (p *Progress) Wait(what string, atMost time.Duration) {
 	if atMost <= 0 {
 		atMost = reminder
 	}
-	what = reports.Printable(what)
+	what = printable.Text(what)
 	p.wait, p.waitUntil = what, p.o.Now().Add(atMost)
 	if p.o.Live {
 		p.drawn = time.Time{}
@@ -192,9 +192,9 @@ func (p *Progress) what(now time.Time) string {
 		}
 	}
 	if oldest != "" {
-		return "waiting for " + reports.Printable(oldest)
+		return "waiting for " + printable.Text(oldest)
 	}
-	return reports.Printable(p.name)
+	return printable.Text(p.name)
 }
 
 // seconds formats an elapsed time in whole seconds.

@@ -91,43 +91,37 @@ type broken struct{ scenario, requirement, operation string }
 // that both runs have.
 func (p *Part) violations(before, after []load.Scenario) {
 	was, is := brokenIn(before), brokenIn(after)
-	for _, b := range sortedBroken(is) {
-		if _, already := was[b]; already {
+	for _, b := range is {
+		if slices.ContainsFunc(was, b.sameAs) {
 			p.StillFailing++
-		} else {
-			p.NewlyFailing = append(p.NewlyFailing, Change{Scenario: b.scenario, Requirement: b.requirement, Operation: b.operation,
-				Was: "not broken", Is: string(reports.Fail), Why: is[b]})
+			continue
+		}
+		b.Was, b.Is = "not broken", string(reports.Fail)
+		p.NewlyFailing = append(p.NewlyFailing, b)
+	}
+	for _, b := range was {
+		if v := named(after, b.Scenario).Verdict; !slices.ContainsFunc(is, b.sameAs) && (v == reports.Passed || v == reports.Failed) {
+			b.Was, b.Is, b.Why = string(reports.Fail), "not broken", ""
+			p.NewlyPassing = append(p.NewlyPassing, b)
 		}
 	}
-	for _, b := range sortedBroken(was) {
-		v := named(after, b.scenario).Verdict
-		if _, still := is[b]; !still && (v == reports.Passed || v == reports.Failed) {
-			p.NewlyPassing = append(p.NewlyPassing, Change{Scenario: b.scenario, Requirement: b.requirement, Operation: b.operation,
-				Was: string(reports.Fail), Is: "not broken"})
-		}
-	}
+}
+
+func (c Change) sameAs(o Change) bool {
+	return c.Scenario == o.Scenario && c.Requirement == o.Requirement && c.Operation == o.Operation
 }
 
 // brokenIn returns the first violation of each requirement that was broken.
-func brokenIn(all []load.Scenario) map[broken]string {
-	found := map[broken]string{}
+func brokenIn(all []load.Scenario) (found []Change) {
 	for _, s := range all {
 		for _, v := range s.Violations {
-			found[broken{s.Name, v.Requirement, v.Operation}] = why(reports.Check{Violations: v.Examples})
+			found = append(found, Change{Scenario: s.Name, Requirement: v.Requirement, Operation: v.Operation, Why: why(reports.Check{Violations: v.Examples})})
 		}
 	}
-	return found
-}
-
-func sortedBroken(set map[broken]string) []broken {
-	var all []broken
-	for b := range set {
-		all = append(all, b)
-	}
-	slices.SortFunc(all, func(a, b broken) int {
-		return cmp.Or(cmp.Compare(a.scenario, b.scenario), cmp.Compare(a.requirement, b.requirement), cmp.Compare(a.operation, b.operation))
+	slices.SortFunc(found, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Requirement, b.Requirement), cmp.Compare(a.Operation, b.Operation))
 	})
-	return all
+	return found
 }
 
 // changed reports whether the figure differs beyond the two intervals.

@@ -11,12 +11,11 @@ package diff
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -172,28 +171,20 @@ func Join(tool reports.Tool, parts ...Part) Difference {
 	return d
 }
 
+var file = jsonfile.Kind[Difference]{Name: jsonfile.OfDifference, Version: ModelVersion, Schema: schema, Indent: "  ", Prepare: complete}
+
 // Encode returns the JSON form of d, indented. Equal differences give equal bytes.
-func Encode(d Difference) ([]byte, error) {
+func Encode(d Difference) ([]byte, error) { return file.Encode(d) }
+
+// complete returns d with an empty array for each that is nil.
+func complete(d Difference) Difference {
 	d.Parts = slices.Clone(d.Parts)
 	for i := range d.Parts {
-		d.Parts[i] = d.Parts[i].withoutNil()
+		p := &d.Parts[i]
+		p.Reasons, p.Notes = jsonfile.Listed(p.Reasons), jsonfile.Listed(p.Notes)
+		p.NewlyFailing, p.NewlyPassing = jsonfile.Listed(p.NewlyFailing), jsonfile.Listed(p.NewlyPassing)
+		p.LostCoverage, p.Other = jsonfile.Listed(p.LostCoverage), jsonfile.Listed(p.Other)
+		p.Observations, p.Figures, p.Thresholds = jsonfile.Listed(p.Observations), jsonfile.Listed(p.Figures), jsonfile.Listed(p.Thresholds)
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(d); err != nil {
-		return nil, fmt.Errorf("the difference has no JSON form: %w", err)
-	}
-	return b.Bytes(), nil
-}
-
-// withoutNil returns p with an empty array for each that is nil.
-func (p Part) withoutNil() Part {
-	some := func(changes []Change) []Change { return append([]Change{}, changes...) }
-	p.Reasons, p.Notes = append([]string{}, p.Reasons...), append([]string{}, p.Notes...)
-	p.NewlyFailing, p.NewlyPassing, p.LostCoverage, p.Other = some(p.NewlyFailing), some(p.NewlyPassing), some(p.LostCoverage), some(p.Other)
-	p.Observations = append([]Observation{}, p.Observations...)
-	p.Figures, p.Thresholds = append([]Figure{}, p.Figures...), append([]Threshold{}, p.Thresholds...)
-	return p
+	return d
 }

@@ -2,11 +2,11 @@ package diff
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 )
 
@@ -40,38 +40,34 @@ func seenAt(operations map[string]bool, all []reports.Observation) (kept []repor
 
 // observations returns the places at which the two runs observed something else.
 func observations(before, after []reports.Observation) (changed []Observation) {
-	was, is := forms(before), forms(after)
-	places := maps.Clone(was)
-	maps.Copy(places, is)
-	sorted := slices.SortedFunc(maps.Keys(places), func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.openPoint, b.openPoint), cmp.Compare(a.operation, b.operation))
+	places := map[place]*Observation{}
+	add := func(all []reports.Observation, list func(*Observation) *[]string) {
+		for _, o := range all {
+			at := place{o.OpenPoint, o.Operation}
+			if places[at] == nil {
+				places[at] = &Observation{OpenPoint: at.openPoint, Operation: at.operation, Was: []string{}, Is: []string{}}
+			}
+			*list(places[at]) = append(*list(places[at]), formOf(o))
+		}
+	}
+	add(before, func(o *Observation) *[]string { return &o.Was })
+	add(after, func(o *Observation) *[]string { return &o.Is })
+	for _, o := range places {
+		slices.Sort(o.Was)
+		slices.Sort(o.Is)
+		if o.Was, o.Is = slices.Compact(o.Was), slices.Compact(o.Is); !slices.Equal(o.Was, o.Is) {
+			changed = append(changed, *o)
+		}
+	}
+	slices.SortFunc(changed, func(a, b Observation) int {
+		return cmp.Or(cmp.Compare(a.OpenPoint, b.OpenPoint), cmp.Compare(a.Operation, b.Operation))
 	})
-	for _, at := range sorted {
-		old, now := slices.Sorted(maps.Keys(was[at])), slices.Sorted(maps.Keys(is[at]))
-		if !slices.Equal(old, now) {
-			changed = append(changed, Observation{OpenPoint: at.openPoint, Operation: at.operation,
-				Was: append([]string{}, old...), Is: append([]string{}, now...)})
-		}
-	}
 	return changed
-}
-
-// forms returns the forms of the values that were observed at each place.
-func forms(all []reports.Observation) map[place]map[string]bool {
-	found := map[place]map[string]bool{}
-	for _, o := range all {
-		at := place{o.OpenPoint, o.Operation}
-		if found[at] == nil {
-			found[at] = map[string]bool{}
-		}
-		found[at][formOf(o)] = true
-	}
-	return found
 }
 
 // formOf returns what two observations of the same behaviour have in common.
 func formOf(o reports.Observation) string {
-	form := o.Form()
+	form := summary.Form(o.Value)
 	if o.OpenPoint == spec.OpenPointVisibility {
 		form, _, _ = strings.Cut(form, ": ") // how soon depends on how busy the machines were
 	}

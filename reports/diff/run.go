@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
 
@@ -157,13 +159,13 @@ func why(c reports.Check) string {
 func (p *Part) conclude(compared int) {
 	because := func(n int, what string) {
 		if n > 0 {
-			p.Reasons = append(p.Reasons, fmt.Sprintf("%s: %s", what, reports.Number(n)))
+			p.Reasons = append(p.Reasons, fmt.Sprintf("%s: %s", what, printable.Number(n)))
 		}
 	}
 	because(len(p.NewlyFailing), "newly failing")
 	because(len(p.LostCoverage), "no longer assessed")
-	because(p.thresholds("missed"), "thresholds missed")
-	switch open := p.thresholds("inconclusive"); {
+	because(p.thresholds(load.Missed), "thresholds missed")
+	switch open := p.thresholds(load.Inconclusive); {
 	case len(p.Reasons) > 0:
 		p.Outcome = Worse
 	case compared == 0:
@@ -180,9 +182,9 @@ func (p *Part) conclude(compared int) {
 	}
 }
 
-func (p Part) thresholds(outcome string) (n int) {
+func (p Part) thresholds(outcome load.Outcome) (n int) {
 	for _, t := range p.Thresholds {
-		if string(t.Outcome) == outcome {
+		if t.Outcome == outcome {
 			n++
 		}
 	}

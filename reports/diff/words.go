@@ -5,37 +5,33 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
 // Summary returns the difference in one line: the outcome and the number of changes.
 func (d Difference) Summary() string {
 	var facts []string
-	count := func(n int, what string) {
-		if n > 0 {
-			facts = append(facts, printable.Number(n)+" "+what)
-		}
-	}
 	for _, l := range []struct {
 		of   func(Part) int
 		what string
 	}{
 		{func(p Part) int { return len(p.NewlyFailing) }, "newly failing"},
 		{func(p Part) int { return len(p.LostCoverage) }, "no longer assessed"},
-		{func(p Part) int { return p.thresholds("missed") }, "thresholds missed"},
-		{func(p Part) int { return p.thresholds("inconclusive") }, "thresholds inconclusive"},
+		{func(p Part) int { return p.thresholds(load.Missed) }, "thresholds missed"},
+		{func(p Part) int { return p.thresholds(load.Inconclusive) }, "thresholds inconclusive"},
 		{func(p Part) int { return len(p.NewlyPassing) }, "newly passing"},
 		{func(p Part) int { return len(p.Other) }, "other changes"},
 		{func(p Part) int { return len(p.Observations) }, "changed observations"},
-		{func(p Part) int { return p.changedFigures() }, "changed figures"},
+		{Part.changedFigures, "changed figures"},
 		{func(p Part) int { return p.StillFailing }, "still failing"},
 	} {
 		n := 0
 		for _, p := range d.Parts {
 			n += l.of(p)
 		}
-		count(n, l.what)
+		if n > 0 {
+			facts = append(facts, printable.Number(n)+" "+l.what)
+		}
 	}
 	if len(facts) == 0 {
 		return d.Outcome.In()
@@ -108,16 +104,8 @@ func (s Side) Title() string {
 	return fmt.Sprintf("%s, %s: %s (%s)", target, s.Started.UTC().Format("2006-01-02 15:04:05 UTC"), s.Verdict, s.File)
 }
 
-// Shown returns an estimate with its interval and unit; empty for nil.
-func Shown(e *load.Estimate, unit string) string {
-	if e == nil {
-		return ""
-	}
-	return e.In(unit)
-}
-
-// ShownChange returns how much worse or better the figure is, with its interval.
-func (f Figure) ShownChange() string {
+// Change returns how much worse or better the figure is, with its interval.
+func (f Figure) Change() string {
 	if f.Worse == nil {
 		return f.Why
 	}
@@ -126,7 +114,7 @@ func (f Figure) ShownChange() string {
 	if e.Value < 0 && !e.Open {
 		word, e = "better", load.Estimate{Value: -e.Value, Low: -e.High, High: -e.Low}
 	}
-	return Shown(&e, "%") + " " + word
+	return e.In("%") + " " + word
 }
 
 // Values returns the values of an observation in words.
@@ -136,7 +124,7 @@ func Values(values []string) string {
 	}
 	quoted := make([]string, len(values))
 	for i, v := range values {
-		if quoted[i] = reports.Printable(v); v == "" {
+		if quoted[i] = printable.Text(v); v == "" {
 			quoted[i] = `""`
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 )
 
 //go:embed load.schema.json
@@ -20,7 +20,7 @@ const FileName = "load.json"
 // point per second stays below it.
 const MaxSize = 128 << 20
 
-var file = reports.File[Results]{Kind: "load.json of load", Version: ModelVersion, MaxSize: MaxSize, Schema: schema, Indent: " ", Prepare: complete,
+var file = jsonfile.Kind[Results]{Name: jsonfile.OfLoad, Version: ModelVersion, MaxSize: MaxSize, Schema: schema, Indent: " ", Prepare: complete,
 	Earlier: map[string]string{"1": "cc5c0cf01057", "2": "79c7ea06a8c5"}}
 
 // Encode returns the JSON form of r. It has none if a number is NaN or infinite.
@@ -38,7 +38,7 @@ func Parse(body []byte) (Results, error) { return file.Parse(body) }
 
 // complete returns r without nil for the arrays and objects of the JSON form.
 func complete(r Results) Results {
-	r.Reasons, r.Scenarios = reports.Listed(r.Reasons), reports.Listed(r.Scenarios)
+	r.Reasons, r.Scenarios = jsonfile.Listed(r.Reasons), jsonfile.Listed(r.Scenarios)
 	if r.Traffic.Statuses == nil {
 		r.Traffic.Statuses = map[string]int64{}
 	}

@@ -8,7 +8,6 @@ package merge
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,6 +17,8 @@ import (
 
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 )
 
@@ -49,12 +50,12 @@ func Results(parts []Part, least judge.Minimum) (merged reports.Results, contrad
 	merged = about(parts)
 	var stale, regressions []string
 	for _, p := range parts {
-		merged.Observations = addObservations(merged.Observations, p.Results.Observations)
+		merged.Observations = add(merged.Observations, p.Results.Observations, addObservation)
 		merged.Troubles = append(merged.Troubles, p.Results.Troubles...)
 		addTraffic(&merged.Traffic, p.Results.Traffic)
-		merged.Requests = addRequests(merged.Requests, p.Results.Requests)
-		stale = addNew(stale, p.Results.StaleExpectations)
-		regressions = addNew(regressions, p.Results.Regressions)
+		merged.Requests = add(merged.Requests, p.Results.Requests, addRequests)
+		stale = add(stale, p.Results.StaleExpectations, addText)
+		regressions = add(regressions, p.Results.Regressions, addText)
 		if f := p.Results.Flaky; f != nil {
 			if merged.Flaky == nil {
 				merged.Flaky = &reports.Flaky{}
@@ -67,19 +68,9 @@ func Results(parts []Part, least judge.Minimum) (merged reports.Results, contrad
 	judge.Conclude(&merged, stale...)
 	least.Require(&merged)
 	judge.Compared(&merged, regressions)
-	merged.Levels = reports.Levels(merged.Checks)
+	merged.Levels = summary.Levels(merged.Checks)
 	merged.Reasons = append(merged.Reasons, contradictions...)
-	return reports.Shrink(merged, reports.FitsWritten), contradictions, nil
-}
-
-// addNew adds the words that the list does not have.
-func addNew(list, words []string) []string {
-	for _, w := range words {
-		if !slices.Contains(list, w) {
-			list = append(list, w)
-		}
-	}
-	return list
+	return reports.Shrink(merged, jsonfile.Fits), contradictions, nil
 }
 
 // differs returns why two runs cannot be parts of one; empty if they can.
@@ -136,12 +127,8 @@ func about(parts []Part) reports.Results {
 func selection(all []reports.Check, parts []Part) (profile, selected string) {
 	var profiles, selections []string
 	for _, p := range parts {
-		if r := p.Results.Run; !slices.Contains(profiles, r.Profile) {
-			profiles = append(profiles, r.Profile)
-		}
-		if r := p.Results.Run; !slices.Contains(selections, r.Selection) {
-			selections = append(selections, r.Selection)
-		}
+		profiles = add(profiles, []string{p.Results.Run.Profile}, addText)
+		selections = add(selections, []string{p.Results.Run.Selection}, addText)
 	}
 	whole := map[spec.Pair]bool{}
 	for _, c := range all {
@@ -154,43 +141,58 @@ func selection(all []reports.Check, parts []Part) (profile, selected string) {
 	return strings.Join(profiles, ","), strings.Join(selections, " + ")
 }
 
-func addObservations(all, more []reports.Observation) []reports.Observation {
-	for _, o := range more {
-		same := func(known reports.Observation) bool {
-			return known.OpenPoint == o.OpenPoint && known.Operation == o.Operation && known.Value == o.Value
+// add adds more entries to a list. One that the list has is joined.
+func add[T any](all, more []T, join func(known *T, m T) bool) []T {
+	for _, m := range more {
+		joined := false
+		for i := range all {
+			joined = joined || join(&all[i], m)
 		}
-		if i := slices.IndexFunc(all, same); i >= 0 {
-			all[i].Count += o.Count
-		} else {
-			all = append(all, o)
+		if !joined {
+			all = append(all, m)
 		}
 	}
 	return all
 }
+
+func addObservation(known *reports.Observation, o reports.Observation) bool {
+	same := known.OpenPoint == o.OpenPoint && known.Operation == o.Operation && known.Value == o.Value
+	if same {
+		known.Count += o.Count
+	}
+	return same
+}
+
+func addRequests(known *reports.Requests, n reports.Requests) bool {
+	same := known.Operation == n.Operation && known.Allowed == n.Allowed
+	if same {
+		known.Sent, known.Accepted = known.Sent+n.Sent, known.Accepted+n.Accepted
+	}
+	return same
+}
+
+func addConsequence(known *reports.Consequence, c reports.Consequence) bool {
+	same := known.Requirement == c.Requirement && known.Operation == c.Operation
+	if same {
+		known.Count += c.Count
+	}
+	return same
+}
+
+// addText keeps each text once.
+func addText(known *string, s string) bool { return *known == s }
 
 func addTraffic(all *reports.Traffic, more reports.Traffic) {
 	if all.Statuses == nil {
 		all.Statuses = map[string]int{}
 	}
-	for _, status := range slices.Sorted(maps.Keys(more.Statuses)) {
-		all.Statuses[status] += more.Statuses[status]
+	for status, n := range more.Statuses {
+		all.Statuses[status] += n
 	}
 	all.Requests += more.Requests
 	all.BytesReceived += more.BytesReceived
 	all.Throttled += more.Throttled
 	all.Unjudged += more.Unjudged
-}
-
-func addRequests(all, more []reports.Requests) []reports.Requests {
-	for _, n := range more {
-		same := func(known reports.Requests) bool { return known.Operation == n.Operation && known.Allowed == n.Allowed }
-		if i := slices.IndexFunc(all, same); i >= 0 {
-			all[i].Sent, all[i].Accepted = all[i].Sent+n.Sent, all[i].Accepted+n.Accepted
-		} else {
-			all = append(all, n)
-		}
-	}
-	return all
 }
 
 // order is that in which an outcome of one part outweighs that of another: a failure

@@ -10,6 +10,7 @@ import (
 
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/merge"
 	"outreach.example/conformance/spec"
 )
@@ -52,9 +53,9 @@ func merged(t *testing.T, parts ...merge.Part) (reports.Results, []string) {
 	r, contradictions, err := merge.Results(parts, judge.Minimum{})
 	g := NewWithT(t)
 	g.Expect(err).NotTo(HaveOccurred())
-	body, err := reports.Encode(r)
+	body, err := jsonfile.Run.Encode(r)
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = reports.Parse(body)
+	_, err = jsonfile.Run.Parse(body)
 	g.Expect(err).NotTo(HaveOccurred())
 	return r, contradictions
 }
@@ -77,9 +78,9 @@ func TestPartsBecomeOneRun(t *testing.T) {
 	g.Expect(r.Run.Parts[1].Seed).To(Equal(b.Results.Run.Seed))
 	g.Expect(r.Run.Selection).To(Equal(a.Results.Run.Selection + " + " + b.Results.Run.Selection))
 	g.Expect(r.Levels).NotTo(BeEmpty())
-	text, err := reports.Encode(r)
+	text, err := jsonfile.Run.Encode(r)
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = reports.Parse(text)
+	_, err = jsonfile.Run.Parse(text)
 	g.Expect(err).NotTo(HaveOccurred())
 }
 

@@ -9,7 +9,6 @@ package outputdir
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -110,26 +109,16 @@ func isResults(r io.Reader) bool {
 }
 
 // isJUnit reports whether the first suite of the JUnit report has the tool's name.
-func isJUnit(r io.Reader) bool {
-	for decoder := xml.NewDecoder(r); ; {
-		token, err := decoder.Token()
-		if err != nil {
-			return false
-		}
-		if element, ok := token.(xml.StartElement); ok && element.Name.Local == "testsuite" {
-			for _, a := range element.Attr {
-				if a.Name.Local == "name" {
-					return a.Value == reports.ToolName
-				}
-			}
-			return false
-		}
-	}
-}
+func isJUnit(r io.Reader) bool { return begins(r, `<testsuite name="`+reports.ToolName+`"`) }
 
 // isPage reports whether the head of the HTML page names this tool as its generator.
 func isPage(r io.Reader) bool {
+	return begins(r, `<meta name="generator" content="`+reports.ToolName+`">`)
+}
+
+// begins reports whether the beginning of the file holds the text.
+func begins(r io.Reader, text string) bool {
 	const head = 1024 // bytes; the name comes early
 	begin, err := io.ReadAll(io.LimitReader(r, head))
-	return err == nil && bytes.Contains(begin, []byte(`<meta name="generator" content="`+reports.ToolName+`">`))
+	return err == nil && bytes.Contains(begin, []byte(text))
 }

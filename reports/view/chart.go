@@ -2,6 +2,7 @@ package view
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,7 +71,7 @@ func (a axis) at(v float64) float64 {
 
 // overTime returns a chart of a phase, which begins at 0.
 func overTime(y string) *chart {
-	return &chart{XLabel: "seconds since the phase began", YLabel: y, fromZero: true}
+	return &chart{XLabel: "seconds since the phase began", YLabel: y, fromZero: true, spread: y == "ms"}
 }
 
 // add adds a series, unless it is empty.
@@ -78,26 +79,18 @@ func (c *chart) add(name, ink, kind string, points []xy) {
 	c.addSeries(series{Name: name, Ink: ink, Kind: kind, points: points})
 }
 
-// addDotted adds a line with a mark at each point.
-func (c *chart) addDotted(name, ink string, points []xy) {
-	c.addSeries(series{Name: name, Ink: ink, Kind: "solid", Dotted: true, points: points})
-}
-
 func (c *chart) addSeries(s series) {
-	for _, p := range s.points {
-		if !math.IsNaN(p.y) {
-			c.Series = append(c.Series, s)
-			return
-		}
+	if slices.ContainsFunc(s.points, func(p xy) bool { return !math.IsNaN(p.y) }) {
+		c.Series = append(c.Series, s)
 	}
 }
 
 // titled lays the chart out. It returns nil if there is nothing to draw.
-func (c *chart) titled(loadTitle string) *chart {
+func (c *chart) titled(title string) *chart {
 	if len(c.Series) == 0 {
 		return nil
 	}
-	c.Title = loadTitle
+	c.Title = title
 	c.scale()
 	for i := range c.Series {
 		c.Series[i].draw(c.x, c.y)
@@ -149,10 +142,9 @@ func (c *chart) scale() {
 
 // draw fills in the drawing of the series.
 func (s *series) draw(x, y axis) {
-	outline := s.points
-	for i := len(s.floor) - 1; i >= 0; i-- {
-		outline = append(outline[:len(outline):len(outline)], s.floor[i])
-	}
+	floor := slices.Clone(s.floor)
+	slices.Reverse(floor)
+	outline := slices.Concat(s.points, floor)
 	marks := s.Kind == "mark" || s.Kind == "triangle"
 	var part []string
 	end := func() {

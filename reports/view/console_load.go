@@ -1,273 +1,263 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
-	"io"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/summary"
 )
 
-// Limits of the summary of a load run, unless Verbose is set.
-const (
-	maxPhases      = 6 // of one scenario, without warm-ups
-	maxBrokenUnder = 10
-	maxNotes       = 3
-	maxEndings     = 4 // kinds of failure in one scenario
-)
-
-// Columns at which text begins, below a scenario and beside a label.
-const (
-	scenarioIndent = 2
-	factColumn     = 16
-)
-
-// consoleLoad writes a summary of a load run: the target, the comparison of two targets,
-// and each scenario with its verdict, requests, latencies, thresholds and violations.
-// The end repeats the scenarios that did not pass and names the files. The last line
-// is the verdict. Verbose adds every phase in full, the knee curve and the evidence
-// for the limiter.
-func consoleLoad(w io.Writer, r load.Results, o Options) error {
-	p := newPage(o)
-	if o.Quiet {
-		p.quietLoad(r)
-		_, err := io.WriteString(w, p.String())
-		return err
-	}
-	p.loadHeader(r)
-	if r.Comparison != nil {
-		p.comparison(*r.Comparison)
-	}
-	for _, s := range r.Scenarios {
-		p.scenario(s)
-	}
-	p.loadVerdict(r)
-	_, err := io.WriteString(w, p.String())
-	return err
-}
-
-// quietLoad writes what Options.Quiet leaves of a load run.
-func (p *page) quietLoad(r load.Results) {
-	p.line()
-	p.loadReasons(r)
-	p.line()
-	p.loadLastLine(r)
-}
-
-func (p *page) loadHeader(r load.Results) {
-	const column = 11
-	target := strings.TrimSpace(reports.Printable(r.Target.Name) + " " + reports.Printable(r.Target.Version))
-	if target == "" {
-		target = "(without a name)"
-	}
-	if r.Target.Vendor != "" {
-		target += ", by " + reports.Printable(r.Target.Vendor)
-	}
-	p.entry(0, column, "target", p.paint.Bold(target))
-	p.entry(0, column, "address", strings.TrimSpace(reports.Printable(r.Target.BaseURL)+" ("+reports.Printable(r.Target.Kind)+")"))
-	if r.Run.Selection != "" {
-		p.entry(0, column, "selection", reports.Printable(r.Run.Selection))
-	}
-	run := fmt.Sprintf("%s, %s, seed %d", reports.Printable(r.Run.ID), r.Run.Started.UTC().Format(time.DateTime+" UTC"), r.Run.Seed)
-	if s := r.Run.Shard; s != nil {
-		run += fmt.Sprintf(", shard %d of %d", s.Index, s.Of)
-	}
-	p.entry(0, column, "run", run)
-	p.entry(0, column, "harness", strings.TrimSpace(reports.Printable(r.Tool.Name)+" "+reports.Printable(r.Tool.Version)))
-	generator := p.paint.Yellow("not calibrated: the bottleneck may be the generator or the target")
-	if c := r.Calibration; c != nil {
-		generator = fmt.Sprintf("ceiling %s/s, send lag p99 %s ms, %s µs CPU per request on %s", printable.Figure(c.CeilingPerSecond), printable.Figure(c.LagP99MS), printable.Figure(c.CPUPerRequestUS), plural(c.Cores, "core", "cores"))
-	}
-	p.entry(0, column, "generator", generator)
-}
-
-// scenario shows one scenario: first the verdict, then the evidence.
-func (p *page) scenario(s load.Scenario) {
-	p.line()
-	p.line(p.word(s.Verdict), "  ", p.paint.Bold(p.label(s.Name)), "  ", p.paint.Dim(console.Duration(s.Seconds)))
-	p.paragraph(scenarioIndent, p.paint.Dim(reports.Printable(s.About)))
-	for _, reason := range s.Reasons {
-		p.fact("because", reports.Printable(reason))
-	}
-	p.phases(s.Phases)
-	p.sent(s)
-	p.sustained(s.Sustained)
-	p.depths(s.Depth)
-	p.walks(s.Walks)
-	p.drift(s.Drift)
-	if s.Limiter != nil {
-		p.limiter(*s.Limiter)
-	}
-	p.thresholds(s.Thresholds)
-	notes := slices.Compact(slices.Clone(s.Notes)) // each repetition of a phase adds the same note
-	shown := p.limit(len(notes), maxNotes)
-	for _, note := range notes[:shown] {
-		p.fact("note", reports.Printable(note))
-	}
-	if left := len(notes) - shown; left > 0 {
-		p.fact("", p.paint.Dim(p.more(left, noun(left, "note", "notes"))))
-	}
-	p.broken(s)
-}
-
-// fact writes a label and its text below a scenario.
-func (p *page) fact(label, content string) { p.entry(scenarioIndent, factColumn, label, content) }
-
-// label returns a name, cut so that text fits beside it.
-func (p *page) label(name string) string { return console.Cut(reports.Printable(name), p.width/2) }
-
-// outcome returns a word in the colour of its meaning.
-func (p *page) outcome(word string) string {
+// effect returns an outcome in the colour of its meaning.
+func (s *screen) effect(outcome any) string {
+	word := fmt.Sprint(outcome)
 	switch word {
 	case string(load.NoDifference):
-		return p.paint.Green("no difference shown")
+		return s.paint.Green("no difference shown")
 	case string(load.Met), string(load.Steady), string(load.Better):
-		return p.paint.Green(word)
+		return s.paint.Green(word)
 	case string(load.Missed), string(load.Drifts), string(load.Worse):
-		return p.paint.Red(word)
+		return s.paint.Red(word)
 	default:
-		return p.paint.Yellow(reports.Printable(word))
+		return s.paint.Yellow(word)
 	}
 }
 
-// broken lists the violations under load.
-func (p *page) broken(s load.Scenario) {
-	shown := p.limit(len(s.Violations), maxBrokenUnder)
-	for _, v := range s.Violations[:shown] {
-		p.line()
-		p.line("  ", p.paint.Alarm("✗ "+reports.Printable(v.Requirement)), " on ", reports.Printable(v.Operation), p.paint.Dim(fmt.Sprintf("  seen %s", plural(int(v.Count), "time", "times"))))
-		for i, k := range reports.Kinds([]reports.Check{{Operation: v.Operation, Violations: v.Examples}}) {
-			if i == 0 {
-				p.paragraph(4, reports.Printable(k.Statement)+" "+p.paint.Dim("("+reports.Printable(k.Section)+")"))
+// at returns a quantile of the response time. It leaves out what the plan has too few requests for. Unless the
+// quantile is chief, it also leaves out what too few independent requests measured: max says as much.
+func (s *screen) at(p load.Phase, quantile float64, chief bool) string {
+	if q := quantileAt(p, quantile); q != nil && p.Supports(quantile) && (chief || !q.Open) {
+		return s.reliable(*q)
+	}
+	return s.paint.Dim("–")
+}
+
+// quantileAt returns a quantile of the accepted responses of a phase; nil without one.
+func quantileAt(p load.Phase, quantile float64) *load.Quantile {
+	if d := p.Response.Accepted; d != nil {
+		for i, q := range d.Quantiles {
+			if q.P == quantile {
+				return &d.Quantiles[i]
 			}
-			if i == 0 || p.Verbose {
-				p.violation(k.Violation)
-			} else {
-				p.otherKind(4, k)
+		}
+	}
+	return nil
+}
+
+// reliable shows a quantile by one figure, or an unreliable one by its interval.
+func (s *screen) reliable(q load.Quantile) string {
+	if !q.Flagged {
+		return printable.Figure(q.ValueMS)
+	}
+	s.marked = true
+	between := printable.Figure(q.LowMS) + "–" + printable.Figure(q.HighMS)
+	if q.Open {
+		between = load.AtLeast(true, q.LowMS)
+	}
+	return s.paint.Yellow(between)
+}
+
+// measured sums up the requests of the measured phases.
+func measured(scenarios []load.Scenario) (t load.Traffic) {
+	for _, s := range scenarios {
+		for _, p := range counting(s.Phases) {
+			t.Planned, t.Sent, t.Late, t.Dropped = t.Planned+p.Planned, t.Sent+p.Sent, t.Late+p.Late, t.Dropped+p.Dropped
+		}
+	}
+	return t
+}
+
+// counting returns the measured phases, without warm-ups.
+func counting(phases []load.Phase) []load.Phase {
+	return slices.DeleteFunc(slices.Clone(phases), func(p load.Phase) bool { return p.Warmup })
+}
+
+// others returns the number of requests that failed in other ways than the first few.
+func (s *screen) others(n int, all []load.Ending) (total int64) {
+	for _, e := range all[len(all)-s.left(n, all):] {
+		total += e.Count
+	}
+	return total
+}
+
+// endings returns why requests got no response, in words.
+func endings(failures map[string]int64) (all []load.Ending) {
+	for _, failure := range slices.Sorted(maps.Keys(failures)) {
+		all = append(all, load.Ending{How: load.FailureInWords(failure), Count: failures[failure]})
+	}
+	return all
+}
+
+// tried are the rates with one outcome.
+type tried struct {
+	How   string
+	Rates []string
+}
+
+// ratesTried returns the rates of a search by outcome. A rate tried twice is met if it was met both times.
+func ratesTried(knee []load.KneePoint) []tried {
+	all := []tried{{How: "met"}, {How: "not met"}, {How: "the queue grew"}}
+	for i, k := range knee {
+		if next := i + 1; next < len(knee) && knee[next].AskedPerSecond == k.AskedPerSecond {
+			if !k.OK {
+				knee[next] = k
+			}
+			continue
+		}
+		at := &all[1]
+		switch {
+		case k.OK:
+			at = &all[0]
+		case k.QueueGrew:
+			at = &all[2]
+		}
+		at.Rates = append(at.Rates, printable.Figure(k.AskedPerSecond)+"/s")
+	}
+	return slices.DeleteFunc(all, func(t tried) bool { return t.Rates == nil })
+}
+
+// missedAt returns why the next higher rate failed.
+func missedAt(s load.Sustained) string {
+	for _, k := range s.Knee {
+		if !k.OK && k.AskedPerSecond >= s.HighPerSecond-0.5 && k.AskedPerSecond <= s.HighPerSecond+0.5 {
+			return k.Why
+		}
+	}
+	return ""
+}
+
+// steady returns the names of the figures that are steady.
+func steady(all []load.Drift) (names []string) {
+	for _, d := range all {
+		if d.Verdict == load.Steady {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// thresholds groups thresholds by outcome, unless Verbose is set. The scenario's reasons say why one is not met.
+func (s *screen) thresholds(all []load.Threshold) (groups [][]load.Threshold) {
+	for _, t := range all {
+		i := slices.IndexFunc(groups, func(g []load.Threshold) bool { return !s.Verbose && g[0].Text == t.Text && g[0].Outcome == t.Outcome })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], t)
+	}
+	return groups
+}
+
+// loadKinds returns the kinds of a violation under load.
+func loadKinds(v load.Violation) []summary.Kind {
+	return summary.Failures(broken([]load.Scenario{{Violations: []load.Violation{v}}}))[0].Kinds
+}
+
+// limiter is a limiter without its most frequent reason, which is separate (Limiter.Common).
+type limiter struct {
+	load.Limiter
+	Unknown string
+}
+
+// common leaves out what only Verbose shows.
+func (s *screen) common(l load.Limiter) limiter {
+	if !s.Verbose {
+		l.Sharing, l.Headers = nil, load.HeaderClaims{}
+	}
+	why, rest := l.Common()
+	if strings.Contains(l.Summary, why) {
+		why = ""
+	}
+	return limiter{rest, why}
+}
+
+// answer returns the answer, or why it is unknown.
+func answer(a load.Answer) string {
+	said := a.Value
+	if said != "" {
+		return said
+	}
+	said = "cannot tell"
+	if len(a.OneOf) > 0 {
+		said += ": " + strings.Join(a.OneOf, " or ")
+	}
+	return joined(", ", said, a.Why)
+}
+
+// finding returns a figure with its bounds, or why it is unknown.
+func finding(f load.Finding) string {
+	if f.Known {
+		return printable.Interval(f.Value, f.Low, f.High, f.Unit)
+	}
+	return joined(", ", "cannot tell", f.Bounds(printable.Figure), f.Why)
+}
+
+// joined joins the texts that are not empty.
+func joined(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
+}
+
+// ownReasons returns the reasons of the run that are not those of a scenario.
+func ownReasons(r load.Results) []string {
+	return slices.DeleteFunc(slices.Clone(r.Reasons), func(reason string) bool {
+		return slices.ContainsFunc(r.Scenarios, func(s load.Scenario) bool {
+			return strings.HasPrefix(reason, s.Name+": ") && len(s.Reasons) > 0
+		})
+	})
+}
+
+// broken returns the requirements that operations broke under load, as failed checks.
+// One that several scenarios broke is there once.
+func broken(scenarios []load.Scenario) []reports.Check {
+	var checks []reports.Check
+	for _, s := range scenarios {
+		for _, v := range s.Violations {
+			same := func(c reports.Check) bool { return c.Requirement == v.Requirement && c.Operation == v.Operation }
+			if !slices.ContainsFunc(checks, same) {
+				checks = append(checks, reports.Check{Requirement: v.Requirement, Operation: v.Operation, Outcome: reports.Fail, Violations: v.Examples})
 			}
 		}
 	}
-	if left := len(s.Violations) - shown; left > 0 {
-		p.line("  ", p.paint.Dim(p.more(left, noun(left, "broken requirement", "broken requirements"))))
-	}
+	return checks
 }
 
-func (p *page) comparison(c load.Comparison) {
-	p.heading("COMPARISON", fmt.Sprintf("B against A, %s of %s each", plural(c.Pairs, "pair of blocks", "pairs of blocks"), console.Duration(c.BlockSeconds)))
-	for _, side := range []struct {
-		name string
-		of   reports.Target
-	}{{"A", c.A}, {"B", c.B}} {
-		address := reports.Printable(side.of.BaseURL)
-		if name := strings.TrimSpace(reports.Printable(side.of.Name) + " " + reports.Printable(side.of.Version)); name != address { // a target without a profile is named by its address
-			address = name + " at " + address
-		}
-		p.fact(side.name, address)
-	}
-	for _, f := range c.Figures {
-		said := p.outcome(string(f.Verdict))
-		if f.A != nil && f.B != nil {
-			said += fmt.Sprintf("  A %s, B %s%s", load.AtLeast(f.AOpen, *f.A), load.Bound(f.BOpen, false), printable.Amount(*f.B, f.Unit))
-		}
-		if d := f.Difference; d != nil {
-			said += ", B − A " + load.Bound(f.BOpen, f.AOpen) + printable.Interval(d.Value, d.Low, d.High, "")
-		}
-		if f.Ratio > 0 {
-			said += ", B ÷ A " + load.Bound(f.BOpen, f.AOpen) + printable.Interval(f.Ratio, f.RatioLow, f.RatioHigh, "")
-		}
-		if f.P > 0 {
-			said += ", p " + printable.Figure(f.P)
-		}
-		if f.Why != "" {
-			said += ": " + reports.Printable(f.Why)
-		}
-		p.fact(p.label(f.Name), said)
-	}
-	if rule := c.Rule(); rule != "" {
-		p.paragraph(scenarioIndent, p.paint.Dim(rule))
-	}
-}
-
-// loadVerdict repeats the scenarios that did not pass, and names the files. The last
-// line is the verdict with its coverage.
-func (p *page) loadVerdict(r load.Results) {
-	if p.marked {
-		p.line()
-		p.paragraph(0, p.paint.Dim("2–5 is a percentile between 2 and 5, ≥2 one of 2 or more; more accepted requests narrow them"))
-	}
-	p.line()
-	before := p.Len()
-	p.loadReasons(r)
-	for _, s := range r.Scenarios {
-		if s.Verdict != reports.Passed && len(r.Scenarios) > 1 {
-			p.notPassed(s)
-		}
-	}
-	for _, file := range []struct{ label, path string }{{"report", p.ReportPath}, {"results", p.ResultsPath}} {
-		if file.path != "" {
-			p.entry(0, 9, file.label, reports.Printable(file.path))
-		}
-	}
-	if s := r.Run.Shard; s != nil {
-		p.entry(0, 9, "shard", fmt.Sprintf("%d of %d (`load merge` joins the parts and draws the verdict)", s.Index, s.Of))
-	}
-	if p.Len() > before {
-		p.line()
-	}
-	facts := plural(int(r.Requests()), "request", "requests") + " in total, in " + console.Duration(r.Run.Seconds)
-	if t := counted(r.Scenarios...); t.Planned > 0 {
-		facts = "sent " + p.ofPlan(t) + "; " + facts
-	}
-	p.paragraph(0, facts)
-	p.loadLastLine(r)
-}
-
-// loadReasons shows the reasons of the verdict that are not those of a scenario.
-func (p *page) loadReasons(r load.Results) {
-	for _, reason := range r.Reasons {
-		if !shownWith(reason, r.Scenarios) {
-			p.entry(0, 9, "because", reports.Printable(reason))
-		}
-	}
-}
-
-func (p *page) loadLastLine(r load.Results) {
-	answer := p.word(r.Verdict)
-	if r.Run.Interrupted {
-		answer += p.paint.Yellow(" (interrupted)")
-	}
-	if r.Run.Shard != nil && !r.Run.Interrupted {
-		answer += " for this shard only"
-	}
-	p.line(answer, fmt.Sprintf("  exit %d · %s", p.ExitCode, r.Coverage()))
-}
-
-// notPassed shows a scenario's verdict and first reason on one line.
-func (p *page) notPassed(s load.Scenario) {
-	head := p.word(s.Verdict) + "  " + p.paint.Bold(p.label(s.Name))
-	if len(s.Reasons) == 0 {
-		p.line(head)
-		return
+// notPassed returns a scenario's verdict and first reason on one line.
+func (s *screen) notPassed(of load.Scenario) string {
+	head := s.mark(of.Verdict, of.Verdict.Word()) + "  " + s.paint.Bold(console.Cut(of.Name, s.width/2))
+	if len(of.Reasons) == 0 {
+		return head
 	}
 	more := ""
-	if n := len(s.Reasons) - 1; n > 0 {
+	if n := len(of.Reasons) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %s more)", printable.Number(n))
 	}
-	room := max(p.width-console.Width(head)-2-console.Width(more), 1)
-	p.line(head, "  ", console.Cut(reports.Printable(s.Reasons[0]), room), more)
+	return head + "  " + console.Cut(of.Reasons[0], max(s.width-console.Width(head)-2-console.Width(more), 1)) + more
 }
 
-// shownWith reports whether the reason is a scenario's, which is shown there.
-func shownWith(reason string, scenarios []load.Scenario) bool {
-	for _, s := range scenarios {
-		if strings.HasPrefix(reason, s.Name+": ") && len(s.Reasons) > 0 {
-			return true
+// statusCounts returns the numbers of responses by status.
+func statusCounts[N int | int64](n map[string]N) string {
+	var all []string
+	for _, status := range slices.Sorted(maps.Keys(n)) {
+		all = append(all, cmp.Or(map[string]string{"none": "no response"}[status], status)+": "+printable.Number(int(n[status])))
+	}
+	return strings.Join(all, " · ")
+}
+
+// purposes returns the numbers of requests by purpose.
+func purposes(n load.Requests) string {
+	all := []fact{{"measured", int(n.Counted)}, {"for warm-up", int(n.WarmUp)}, {"at the rates tried", int(n.Searched)}, {"for preparation and probes", int(n.Beside)}}
+	var parts []string
+	for _, f := range all {
+		if f.N > 0 {
+			parts = append(parts, printable.Number(f.N)+" "+f.What)
 		}
 	}
-	return false
+	return strings.Join(parts, ", ")
 }

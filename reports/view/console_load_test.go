@@ -55,7 +55,7 @@ func TestLoadSummaryGolden(t *testing.T) {
 
 // Lines fit the width, and strings of a target are escaped.
 func TestLoadSummaryOfAHostileTarget(t *testing.T) {
-	for line := range strings.Lines(loadSummary(sample.HostileLoad(), view.Options{Width: 100, Verbose: true})) {
+	for line := range strings.Lines(loadSummary(hostileLoad(), view.Options{Width: 100, Verbose: true})) {
 		line = strings.TrimSuffix(line, "\n")
 		for _, char := range line {
 			if !unicode.IsPrint(char) {

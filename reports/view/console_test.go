@@ -16,6 +16,7 @@ import (
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/sample"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 )
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func summary(r reports.Results, o view.Options) string {
+func consoleText(r reports.Results, o view.Options) string {
 	var b bytes.Buffer
 	o.ExitCode = r.ExitCode()
 	if err := view.Formats["console"].Run(&b, r, o); err != nil {
@@ -85,7 +86,7 @@ func TestMissingOperationsAreALineEach(t *testing.T) {
 			Violations: []reports.Violation{{Statement: "The server implements the operation.", Section: "Endpoints", Pointer: "status", Expected: "a status",
 				Actual: []string{"404 <html>", "405"}[i]}}, ViolationCount: 1})
 	}
-	page := summary(r, view.Options{Width: 100})
+	page := consoleText(r, view.Options{Width: 100})
 	g.Expect(page).To(ContainSubstring("✗ SERVED\n  leads.move        is not served: every request gets 404\n  lead-labels.list  is not served: every request gets 405\n"))
 }
 
@@ -93,13 +94,13 @@ func TestMissingOperationsAreALineEach(t *testing.T) {
 func TestDigest(t *testing.T) {
 	for _, width := range []int{60, 80, 120} {
 		g := NewWithT(t)
-		page := summary(broken(), view.Options{Width: width, ResultsPath: "results.json"})
+		page := consoleText(broken(), view.Options{Width: width, ResultsPath: "results.json"})
 		g.Expect(strings.Count(page, "\n")).To(BeNumerically("<", 360))
 		_, failures, found := strings.Cut(page, "FAILURES")
 		g.Expect(found).To(BeTrue())
 		g.Expect(strings.Count(failures, "\n✗ ")).To(Equal(15+1), "causes, and the verdict")
 		g.Expect(strings.Index(failures, "✗ ERROR-BODY-02")).To(BeNumerically("~", 0, strings.Index(failures, "✗ SHAPE-FIELD")), "the most common first")
-		causes := reports.Causes(broken().Checks)
+		causes := summary.Causes(broken().Checks)
 		g.Expect(strings.Join(strings.Fields(failures), " ")).To(ContainSubstring(fmt.Sprintf("… and %d more causes with", len(causes)-15)))
 	}
 }
@@ -113,14 +114,14 @@ func TestExpectedFailuresSayWhereTheyStand(t *testing.T) {
 		c.Outcome, c.Waiver = reports.ExpectedFailure, &reports.Waiver{Reason: "known", Expires: "2999-12-31"}
 	}
 	first := r.Checks[0]
-	page := summary(r, view.Options{ExpectedIn: func(c reports.Check) string {
+	page := consoleText(r, view.Options{ExpectedIn: func(c reports.Check) string {
 		if c.Requirement == first.Requirement && c.Operation == first.Operation {
 			return "known.yaml"
 		}
 		return "the target's profile"
 	}})
 	g.Expect(page).To(And(ContainSubstring("declared in known.yaml"), ContainSubstring("declared in the target's profile")))
-	g.Expect(summary(r, view.Options{})).NotTo(ContainSubstring("announced in"))
+	g.Expect(consoleText(r, view.Options{})).NotTo(ContainSubstring("announced in"))
 }
 
 func TestSummaryGolden(t *testing.T) {
@@ -139,7 +140,7 @@ func TestSummaryGolden(t *testing.T) {
 		{"interrupted-80", interrupted(), view.Options{Width: 80}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := summary(c.results, c.options)
+			got := consoleText(c.results, c.options)
 			path := filepath.Join("testdata", c.name+".golden")
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
@@ -149,9 +150,9 @@ func TestSummaryGolden(t *testing.T) {
 			}
 			want, err := os.ReadFile(path)
 			if err != nil {
-				t.Fatalf("%v; go test ./reports/console -update writes it", err)
+				t.Fatalf("%v; go test ./reports/view -update writes it", err)
 			}
-			NewWithT(t).Expect(got).To(Equal(string(want)), "go test ./reports/console -update accepts the new text")
+			NewWithT(t).Expect(got).To(Equal(string(want)), "go test ./reports/view -update accepts the new text")
 		})
 	}
 }
@@ -162,8 +163,8 @@ var sequence = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func TestColorIsOnlyColor(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("NO_COLOR", "1") // only Detect reads it
-	colored := summary(sample.Full(), view.Options{Width: 80, Color: true})
-	plain := summary(sample.Full(), view.Options{Width: 80})
+	colored := consoleText(sample.Full(), view.Options{Width: 80, Color: true})
+	plain := consoleText(sample.Full(), view.Options{Width: 80})
 	g.Expect(colored).NotTo(Equal(plain))
 	g.Expect(sequence.ReplaceAllString(colored, "")).To(Equal(plain))
 	g.Expect(plain).NotTo(ContainSubstring("\x1b"))
@@ -184,7 +185,7 @@ func TestEachKindOfViolationIsShownOnce(t *testing.T) {
 		r.Checks[i] = reports.Check{Requirement: "SHAPE-NAME", Operation: []string{spec.GetPlacementTest, spec.ListPlacementTests}[i], Group: "shape", Level: "stated", Outcome: reports.Fail,
 			Violations: violations, ViolationCount: 2 * len(violations), Assessments: 9}
 	}
-	page := summary(r, view.Options{Width: 200})
+	page := consoleText(r, view.Options{Width: 200})
 	_, page, _ = strings.Cut(page, "✗ SHAPE-NAME")
 	page, _, _ = strings.Cut(page, "levels")
 	for actual, times := range map[string]string{"absent": "seen      6 times", "7": "seen      4 times", "null": "seen      2 times",
@@ -198,7 +199,7 @@ func TestNothingFailedIsLeftUnsaid(t *testing.T) {
 	g := NewWithT(t)
 	r := sample.Full()
 	for _, verbose := range []bool{false, true} {
-		page := summary(r, view.Options{Width: 140, Verbose: verbose})
+		page := consoleText(r, view.Options{Width: 140, Verbose: verbose})
 		_, failures, _ := strings.Cut(page, "FAILURES")
 		for _, c := range r.Checks {
 			if c.Outcome == reports.Fail {
@@ -212,7 +213,7 @@ func TestNothingFailedIsLeftUnsaid(t *testing.T) {
 func TestVerboseShowsEveryViolation(t *testing.T) {
 	g := NewWithT(t)
 	r := sample.Full()
-	count := func(o view.Options) int { return strings.Count(summary(r, o), "expected  ") }
+	count := func(o view.Options) int { return strings.Count(consoleText(r, o), "expected  ") }
 	kept := 0
 	for _, c := range r.Checks {
 		kept += len(c.Violations)
@@ -234,7 +235,7 @@ func TestSummaryReportsAFailedWrite(t *testing.T) {
 // A quiet summary has failures, the reasons of a verdict other than pass, and the last line.
 func TestQuietSummary(t *testing.T) {
 	g := NewWithT(t)
-	quiet := func(r reports.Results) string { return summary(r, view.Options{Quiet: true}) }
+	quiet := func(r reports.Results) string { return consoleText(r, view.Options{Quiet: true}) }
 	g.Expect(quiet(sample.Passed())).To(MatchRegexp(`\A✓ PASS  exit 0 · [^\n]+\n\z`))
 	failed := quiet(sample.Full())
 	g.Expect(failed).To(And(ContainSubstring("FAILURES"), ContainSubstring("because  some checks failed"), MatchRegexp(`\n✗ FAIL  exit 1 · [^\n]+\n\z`)))
@@ -252,7 +253,7 @@ func TestSummarySaysWhereTheTimeWent(t *testing.T) {
 	r.Run.Time = &reports.Time{Judging: 2.14, Throttled: 90, RateLimit: 3, Paced: 0.01}
 	after := func(seconds float64) string {
 		r.Run.Seconds = seconds
-		return summary(r, view.Options{})
+		return consoleText(r, view.Options{})
 	}
 	g.Expect(after(95.2)).To(MatchRegexp(`\ntime: 90\.0 s waiting after 429 · 3\.0 s exceeding the rate limit · 2\.1 s judging\nhint: `))
 	g.Expect(after(185)).To(MatchRegexp(`\ntime: 90\.0 s waiting after 429 · 3\.0 s exceeding the rate limit · 2\.1 s judging\n✓ PASS [^\n]+\n\z`))
@@ -264,9 +265,9 @@ func TestSummarySaysWhereTheTimeWent(t *testing.T) {
 // Responses without a verdict are an error of the harness, so the summary counts them.
 func TestResponsesWithoutAVerdictAreCounted(t *testing.T) {
 	g, r := NewWithT(t), sample.Passed()
-	g.Expect(summary(r, view.Options{Width: 200})).NotTo(ContainSubstring("without a verdict"))
+	g.Expect(consoleText(r, view.Options{Width: 200})).NotTo(ContainSubstring("without a verdict"))
 	r.Traffic.Unjudged = 3
-	g.Expect(summary(r, view.Options{Width: 200})).To(ContainSubstring("· 3 responses without a verdict"))
+	g.Expect(consoleText(r, view.Options{Width: 200})).To(ContainSubstring("· 3 responses without a verdict"))
 }
 
 // The last line says where an exit code comes from that is not the verdict's.

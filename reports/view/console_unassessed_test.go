@@ -30,11 +30,11 @@ func TestChecksAfterAnEarlyEndLackNothing(t *testing.T) {
 	g := NewWithT(t)
 	id := sample.Passed().Checks[2].Requirement
 
-	page := summary(endedEarly(reports.NotReached, ""), view.Options{Width: 100})
+	page := consoleText(endedEarly(reports.NotReached, ""), view.Options{Width: 100})
 	g.Expect(page).To(MatchRegexp(`\nNOT ASSESSED  [0-9]+ checks\n\n  nothing was missing: the run ended at its first failure \(--fail-fast\) — [0-9]+ checks\n\n`))
 	g.Expect(page).NotTo(ContainSubstring(id))
 
-	page = summary(endedEarly(reports.NotReachedInterrupted, "a key"), view.Options{Width: 100})
+	page = consoleText(endedEarly(reports.NotReachedInterrupted, "a key"), view.Options{Width: 100})
 	g.Expect(page).To(MatchRegexp(`\nNOT ASSESSED  [0-9]+ checks, by what was missing\n\n  nothing was missing: the run was interrupted — [0-9]+ checks\n  a key — 2 checks\n`))
 	g.Expect(page).NotTo(ContainSubstring(id))
 }

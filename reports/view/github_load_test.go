@@ -89,7 +89,7 @@ func TestSummaryOfALoadRun(t *testing.T) {
 
 func TestALoadSummaryFitsGitHub(t *testing.T) {
 	g := NewWithT(t)
-	r := sample.HostileLoad()
+	r := hostileLoad()
 	for range 300 {
 		r.Scenarios = append(r.Scenarios, r.Scenarios[:6]...)
 	}
@@ -100,7 +100,7 @@ func TestALoadSummaryFitsGitHub(t *testing.T) {
 
 // No string of a target makes a command, a cell, or HTML.
 func TestHostileStringsOfALoadRun(t *testing.T) {
-	r := sample.HostileLoad()
+	r := hostileLoad()
 	r.Run.Shard = nil
 	for i := range r.Scenarios {
 		for j := range r.Scenarios[i].Violations {

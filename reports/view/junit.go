@@ -5,70 +5,54 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 )
 
-// The elements and attributes are those that both public schemas of JUnit files allow:
-// junit-10.xsd of the xunit plugin of Jenkins, and JUnit.xsd of Windy Road.
-
-type junitSuites struct {
-	XMLName xml.Name `xml:"testsuites"`
-	Suite   junitSuite
-}
-
+// junitSuite is what the template shows. The elements and attributes are those that both public schemas
+// of JUnit files allow: junit-10.xsd of the xunit plugin of Jenkins, and JUnit.xsd of Windy Road.
 type junitSuite struct {
-	XMLName    xml.Name        `xml:"testsuite"`
-	Name       string          `xml:"name,attr"`
-	Package    string          `xml:"package,attr"`
-	ID         int             `xml:"id,attr"`
-	Timestamp  string          `xml:"timestamp,attr"`
-	Hostname   string          `xml:"hostname,attr"`
-	Tests      int             `xml:"tests,attr"`
-	Failures   int             `xml:"failures,attr"`
-	Errors     int             `xml:"errors,attr"`
-	Skipped    int             `xml:"skipped,attr"`
-	Time       junitSeconds    `xml:"time,attr"`
-	Properties []junitProperty `xml:"properties>property"`
-	Cases      []testcase      `xml:"testcase"`
-	SystemOut  string          `xml:"system-out"`
-	SystemErr  string          `xml:"system-err"`
+	reports.Results
+	Name  string
+	Cases []junitCase
 }
 
-type junitProperty struct {
-	Name  string `xml:"name,attr"`
-	Value string `xml:"value,attr"`
+type junitCase struct {
+	Name, Class         string
+	Seconds             float64
+	Element             string // failure, error or skipped; empty if the test passed
+	Message, Type, Text string // a title in one line, the state, and details
 }
 
-// testcase has at most one of Skipped, Error and Failure.
-type testcase struct {
-	Name      string       `xml:"name,attr"`
-	Classname string       `xml:"classname,attr"`
-	Time      junitSeconds `xml:"time,attr"`
-	Skipped   *testProblem `xml:"skipped"`
-	Error     *testProblem `xml:"error"`
-	Failure   *testProblem `xml:"failure"`
+// Properties returns who judged what, and how.
+func (s junitSuite) Properties() [][2]string {
+	return [][2]string{
+		{"target", s.Target.Name}, {"target version", s.Target.Version}, {"vendor", s.Target.Vendor}, {"kind", s.Target.Kind}, {"profile", s.Run.Profile},
+		{"selection", s.Run.Selection}, {"seed", strconv.FormatInt(s.Run.Seed, 10)}, {"run", s.Run.ID}, {"harness", s.Tool.Version},
+	}
 }
 
-// testProblem is why a testcase did not pass: a title in one line, and details.
-type testProblem struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr,omitempty"`
-	Text    string `xml:",chardata"`
+// Count returns the number of testcases with the element.
+func (s junitSuite) Count(element string) (n int) {
+	for _, c := range s.Cases {
+		if c.Element == element {
+			n++
+		}
+	}
+	return n
 }
 
-// junitSeconds is written as a plain decimal: many readers refuse an exponent.
-type junitSeconds float64
-
-// MarshalXMLAttr returns the seconds with three places.
-func (s junitSeconds) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
-	return xml.Attr{Name: name, Value: strconv.FormatFloat(float64(s), 'f', 3, 64)}, nil
+// escapedXML returns a text for an attribute or an element.
+func escapedXML(text string) (string, error) {
+	var b strings.Builder
+	err := xml.EscapeText(&b, []byte(text))
+	return b.String(), err
 }
 
 // maxJUnit is the maximum size of the JUnit form of a run, in bytes. If the results need
@@ -85,151 +69,110 @@ func junitOfRun(w io.Writer, r reports.Results, _ Options) error {
 		if r.TextBytes() <= small {
 			return true
 		}
-		text, err := xml.MarshalIndent(junitDocument(r), "", "  ")
-		return err != nil || len(text) <= maxJUnit
+		var b strings.Builder
+		return junit(&b, junitOf(r)) != nil || b.Len() <= maxJUnit
 	})
-	return writeXML(w, junitDocument(r))
+	return junit(w, junitOf(r))
 }
 
-func junitDocument(r reports.Results) junitSuites {
-	cases := []testcase{runTestcase(r)}
+func junitOf(r reports.Results) junitSuite {
+	s := junitSuite{r, cmp.Or(r.Tool.Name, reports.ToolName), []junitCase{runTestcase(r)}}
 	if r.Run.Specs > 0 { // else nothing was judged, and "run" says why
 		for _, c := range r.Checks {
-			cases = append(cases, checkTestcase(c))
+			s.Cases = append(s.Cases, checkTestcase(c))
 		}
 	}
-	return suiteOf(cmp.Or(r.Tool.Name, reports.ToolName), r.Target, r.Run.Started, r.Run.Seconds, cases,
-		r.Run.Profile, r.Run.Selection, r.Run.Seed, r.Run.ID, r.Tool.Version)
+	return s
 }
 
 // junitOfLoad writes a testcase for each scenario, for each threshold in each phase and for
 // each compared figure, and "run".
 func junitOfLoad(w io.Writer, r load.Results, _ Options) error {
-	cases := []testcase{loadRunTestcase(r)}
-	for _, s := range r.Scenarios {
-		cases = append(cases, scenarioTestcase(r, s))
-		for _, t := range s.Thresholds {
-			cases = append(cases, thresholdTestcase(s, t))
+	s := junitSuite{aboutLoad(r), r.Tool.Name + " load", []junitCase{loadRunTestcase(r)}}
+	for _, of := range r.Scenarios {
+		s.Cases = append(s.Cases, scenarioTestcase(r, of))
+		for _, t := range of.Thresholds {
+			s.Cases = append(s.Cases, thresholdTestcase(of, t))
 		}
 	}
 	if r.Comparison != nil {
 		for _, f := range r.Comparison.Figures {
-			cases = append(cases, comparedTestcase(f))
+			s.Cases = append(s.Cases, comparedTestcase(f))
 		}
 	}
-	return writeXML(w, suiteOf(r.Tool.Name+" load", r.Target, r.Run.Started, r.Run.Seconds, cases, "", r.Run.Selection, r.Run.Seed, r.Run.ID, r.Tool.Version))
+	return junit(w, s)
 }
 
-func writeXML(w io.Writer, all junitSuites) error {
-	text, err := xml.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, xml.Header+string(text)+"\n")
-	return err
-}
+func junit(w io.Writer, s junitSuite) error { return textTemplates().ExecuteTemplate(w, "junit", s) }
 
-// suiteOf returns a document with one suite, and counts its testcases.
-func suiteOf(name string, target reports.Target, started time.Time, seconds float64, cases []testcase, profile, selection string, seed int64, run, harness string) junitSuites {
-	s := junitSuite{
-		Name: reports.Printable(name), Package: reports.Printable(target.BaseURL), Hostname: "localhost", Time: junitSeconds(seconds),
-		Timestamp: started.UTC().Format("2006-01-02T15:04:05"), Tests: len(cases), Cases: cases,
-	}
-	for _, p := range []junitProperty{
-		{"target", target.Name}, {"target version", target.Version}, {"vendor", target.Vendor}, {"kind", target.Kind}, {"profile", profile},
-		{"selection", selection}, {"seed", strconv.FormatInt(seed, 10)}, {"run", run}, {"harness", harness},
-	} {
-		if p.Value != "" {
-			s.Properties = append(s.Properties, junitProperty{p.Name, reports.Printable(p.Value)})
-		}
-	}
-	for _, c := range cases {
-		switch {
-		case c.Skipped != nil:
-			s.Skipped++
-		case c.Failure != nil:
-			s.Failures++
-		case c.Error != nil:
-			s.Errors++
-		}
-	}
-	return junitSuites{Suite: s}
+// aboutLoad returns what the results of a load run have in common with those of a run.
+func aboutLoad(r load.Results) reports.Results {
+	run := reports.Run{ID: r.Run.ID, Started: r.Run.Started, Seconds: r.Run.Seconds, Seed: r.Run.Seed, Selection: r.Run.Selection, Interrupted: r.Run.Interrupted}
+	return reports.Results{Tool: r.Tool, Target: r.Target, Run: run, Verdict: r.Verdict, Reasons: r.Reasons}
 }
 
 // The states of a testcase. Any other is an error.
 const (
-	testPassed      = "passed"
-	testFailed      = "failed"
-	testSkipped     = "skipped"
-	testError       = "error"
-	testInterrupted = "interrupted"
+	testPassed  = "passed"
+	testFailed  = "failed"
+	testSkipped = "skipped"
+	testError   = "error"
 )
 
-// newTestcase returns a testcase in a state. Message is one line, which CI systems show as
-// the title. Text has the details. One that passed shows neither.
-func newTestcase(state, class, name, message, text string, seconds float64) testcase {
-	c := testcase{Classname: reports.Printable(class), Name: reports.Printable(name), Time: junitSeconds(max(0, seconds))}
-	problem := &testProblem{Message: reports.Printable(message), Type: state, Text: strings.TrimLeft(text, "\n")}
+// newTestcase returns a testcase in a state. One that passed shows neither message nor text.
+func newTestcase(state, class, name, message, text string, seconds float64) junitCase {
+	c := junitCase{Name: name, Class: class, Seconds: max(0, seconds), Element: "error", Message: message, Type: state, Text: strings.TrimLeft(text, "\n")}
 	switch state {
 	case testPassed:
+		c.Element = ""
 	case testFailed:
-		c.Failure = problem
+		c.Element = "failure"
 	case testSkipped:
-		problem.Type = "" // one of the public schemas refuses it here
-		c.Skipped = problem
-	default:
-		c.Error = problem
+		c.Element, c.Type = "skipped", "" // one of the public schemas refuses it here
 	}
 	return c
 }
 
 func stateOf(v reports.Verdict) string {
-	switch v {
-	case reports.Passed:
-		return testPassed
-	case reports.Failed:
-		return testFailed
-	default:
-		return testError
-	}
+	return cmp.Or(map[reports.Verdict]string{reports.Passed: testPassed, reports.Failed: testFailed}[v], testError)
 }
 
 // verdictTestcase returns the testcase "run". Its time is the part of the run outside of the
 // other testcases.
-func verdictTestcase(v reports.Verdict, interrupted, somePassed bool, some, message, text string, reasons []string, seconds float64) testcase {
-	state := stateOf(v)
+func verdictTestcase(r reports.Results, somePassed bool, some, message, text string, seconds float64) junitCase {
+	state := stateOf(r.Verdict)
 	switch {
-	case interrupted:
-		state = testInterrupted
+	case r.Run.Interrupted:
+		state = "interrupted"
 		message += "; the run was interrupted"
-	case v == reports.Passed && !somePassed:
+	case r.Verdict == reports.Passed && !somePassed:
 		state = testError
 		message += "; but no " + some + " passed"
 	}
-	return newTestcase(state, reports.ToolName, "run", withReason(message, reasons), text, seconds)
+	return newTestcase(state, reports.ToolName, "run", withReason(message, r.Reasons), text, seconds)
 }
 
-func runTestcase(r reports.Results) testcase {
+func runTestcase(r reports.Results) junitCase {
 	n := reports.Count(r.Checks)
 	text := fmt.Sprintf("%d passed, %d failed, %d failed as expected, %d not assessed, %d in error", n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error) + reasonLines(r.Reasons)
 	for _, t := range r.Troubles {
-		text += fmt.Sprintf("\ntrouble: %s: %s", reports.Printable(t.Where), reports.Printable(t.What))
+		text += fmt.Sprintf("\ntrouble: %s: %s", t.Where, printable.Text(t.What))
 	}
 	rest := r.Run.Seconds
 	for _, c := range r.Checks {
 		rest -= c.Seconds
 	}
-	message := fmt.Sprintf("verdict: %s in %s", strings.ToLower(r.Word()), reports.CoverageOf(r.Checks))
-	return verdictTestcase(r.Verdict, r.Run.Interrupted, n.Pass > 0, "check", message, text, r.Reasons, rest)
+	message := fmt.Sprintf("verdict: %s in %s", strings.ToLower(r.Word()), summary.CoverageOf(r.Checks))
+	return verdictTestcase(r, n.Pass > 0, "check", message, text, rest)
 }
 
-func loadRunTestcase(r load.Results) testcase {
+func loadRunTestcase(r load.Results) junitCase {
 	rest, somePassed := r.Run.Seconds, false
 	for _, s := range r.Scenarios {
 		rest -= s.Seconds
 		somePassed = somePassed || s.Verdict == reports.Passed
 	}
-	return verdictTestcase(r.Verdict, r.Run.Interrupted, somePassed, "scenario", "verdict: "+string(r.Verdict), reasonLines(r.Reasons), r.Reasons, rest)
+	return verdictTestcase(aboutLoad(r), somePassed, "scenario", "verdict: "+string(r.Verdict), reasonLines(r.Reasons), rest)
 }
 
 // withReason returns the message with the first reason.
@@ -242,12 +185,12 @@ func withReason(message string, reasons []string) string {
 
 func reasonLines(reasons []string) (text string) {
 	for _, reason := range reasons {
-		text += "\nbecause: " + reports.Printable(reason)
+		text += "\nbecause: " + reason
 	}
 	return text
 }
 
-func checkTestcase(c reports.Check) testcase {
+func checkTestcase(c reports.Check) junitCase {
 	state, message, text := testError, string(c.Outcome)+`: of the harness or of the connection, not of the target (see the test case "run")`, ""
 	switch c.Outcome {
 	case reports.Pass:
@@ -258,10 +201,10 @@ func checkTestcase(c reports.Check) testcase {
 		why := strings.TrimSpace(c.Waiver.Reason + " " + c.Waiver.Link)
 		state, message, text = testSkipped, fmt.Sprintf("failed as expected until %s: %s: %s", c.Waiver.Expires, why, failureTitle(c)), failureText(c)
 	case reports.NotAssessed:
-		state, message = testSkipped, "not assessed, missing: "+joined(c.Missing)
+		state, message = testSkipped, "not assessed, missing: "+strings.Join(c.Missing, "; ")
 	}
 	if len(c.Specs) > 0 {
-		text += "\njudged by " + joined(c.Specs)
+		text += "\njudged by " + strings.Join(c.Specs, "; ")
 	}
 	requirement, _ := spec.FindRequirement(c.Requirement)
 	statement := requirement.Statement
@@ -271,14 +214,13 @@ func checkTestcase(c reports.Check) testcase {
 	return newTestcase(state, c.Operation, strings.TrimSpace(c.Requirement+" "+statement), message, text, c.Seconds)
 }
 
-// failureTitle returns the first violation in one line: expected, actual and the place.
+// failureTitle returns the first violation in one line: expected, actual and the place. The text has the whole.
 func failureTitle(c reports.Check) string {
 	if len(c.Violations) == 0 {
 		return "failed, without a violation in the results"
 	}
-	const half = 160 // characters; the text has the whole
 	v := c.Violations[0]
-	line := "expected " + bounded(v.Expected, half) + ", got " + bounded(v.Actual, half)
+	line := "expected " + cutTo(v.Expected, 160) + ", got " + cutTo(v.Actual, 160)
 	if v.Pointer != "status" {
 		line += " at " + v.Place()
 	}
@@ -286,9 +228,9 @@ func failureTitle(c reports.Check) string {
 }
 
 func failureText(c reports.Check) string {
-	text := fmt.Sprintf("%s: seen %d times in %d assessments", reports.Printable(c.Level), c.ViolationCount, c.Assessments)
+	text := fmt.Sprintf("%s: seen %d times in %d assessments", c.Level, c.ViolationCount, c.Assessments)
 	if len(c.Violations) > 0 && c.Violations[0].Section != "" {
-		text += "\nthe specification, section " + reports.Printable(c.Violations[0].Section)
+		text += "\nthe specification, section " + c.Violations[0].Section
 	}
 	for _, v := range c.Violations {
 		text += violationText(v)
@@ -307,24 +249,21 @@ func violationText(v reports.Violation) string {
 	text := "\n"
 	for _, line := range [][2]string{{"at", v.Place()}, {"expected", v.Expected}, {"actual", v.Actual}, {"seen", seen}, {"seen by", v.Spec}, {"repeat", v.Curl}} {
 		if line[1] != "" || line[0] == "actual" {
-			text += fmt.Sprintf("\n%-9s %s", line[0], reports.Printable(line[1]))
+			text += fmt.Sprintf("\n%-9s %s", line[0], line[1])
 		}
 	}
 	return text
 }
 
-// joined returns the printable texts, separated by semicolons.
-func joined(texts []string) string { return strings.Join(printables(texts), "; ") }
-
 // scenarioTestcase is skipped if the scenario lacks an input and the run passes without it.
-func scenarioTestcase(r load.Results, s load.Scenario) testcase {
+func scenarioTestcase(r load.Results, s load.Scenario) junitCase {
 	state, message := stateOf(s.Verdict), withReason("verdict: "+string(s.Verdict), s.Reasons)
 	if len(s.Missing) > 0 && r.Verdict == reports.Passed {
-		state, message = testSkipped, "not assessed, missing: "+joined(s.Missing)
+		state, message = testSkipped, "not assessed, missing: "+strings.Join(s.Missing, "; ")
 	}
 	text := reasonLines(s.Reasons)
 	for _, v := range s.Violations {
-		text += fmt.Sprintf("\n\n%s on %s, seen %d times", reports.Printable(v.Requirement), reports.Printable(v.Operation), v.Count)
+		text += fmt.Sprintf("\n\n%s on %s, seen %d times", v.Requirement, v.Operation, v.Count)
 		for _, example := range v.Examples {
 			text += violationText(example)
 		}
@@ -334,7 +273,7 @@ func scenarioTestcase(r load.Results, s load.Scenario) testcase {
 
 // thresholdTestcase is skipped if the outcome is inconclusive. The testcases of the scenario
 // and of the run then do not pass.
-func thresholdTestcase(s load.Scenario, t load.Threshold) testcase {
+func thresholdTestcase(s load.Scenario, t load.Threshold) junitCase {
 	state := testSkipped
 	switch t.Outcome {
 	case load.Met:
@@ -353,7 +292,7 @@ func inPhase(t load.Threshold) string {
 	return t.Text + " in " + t.Phase
 }
 
-func comparedTestcase(f load.ComparedFigure) testcase {
+func comparedTestcase(f load.ComparedFigure) junitCase {
 	state := testPassed
 	switch f.Verdict {
 	case load.Worse:
@@ -366,13 +305,4 @@ func comparedTestcase(f load.ComparedFigure) testcase {
 		message = fmt.Sprintf("%s: A %s, B %s %s; p %.3g", f.Verdict, load.AtLeast(f.AOpen, *f.A), load.AtLeast(f.BOpen, *f.B), f.Unit, f.P)
 	}
 	return newTestcase(state, "comparison", f.Name, message, "", 0)
-}
-
-// printables returns the texts, each made printable.
-func printables(texts []string) []string {
-	shown := slices.Clone(texts)
-	for i, s := range shown {
-		shown[i] = reports.Printable(s)
-	}
-	return shown
 }

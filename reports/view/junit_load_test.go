@@ -81,4 +81,4 @@ func TestLoadIsNeverGreenAboutNothing(t *testing.T) {
 	g.Expect(cases["outreach-conformance run"].Error.Message).To(ContainSubstring("interrupted"))
 }
 
-func TestLoadOfAHostileTarget(t *testing.T) { ofLoad(t, sample.HostileLoad()) }
+func TestLoadOfAHostileTarget(t *testing.T) { ofLoad(t, hostileLoad()) }

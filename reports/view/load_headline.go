@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -19,17 +18,17 @@ func headline(s load.Scenario) string {
 		if k.SaturationPerSecond > 0 {
 			say("the knee: it serves %s/s at most", printable.Figure(k.SaturationPerSecond))
 		}
-	} else if served := servedInWords(measuredPhases(s.Phases)); served != "" {
+	} else if served := servedInWords(counting(s.Phases)); served != "" {
 		say("%s", served)
 	}
 	if p, parts := spikeOf(s); parts != nil && p.Response.Accepted != nil {
 		say("%s", spikeInWords(parts))
 	}
 	if s.Limiter != nil && s.Limiter.Summary != "" {
-		say("limiter: %s", reports.Printable(s.Limiter.Summary))
+		say("limiter: %s", s.Limiter.Summary)
 	}
 	if d := dearest(s.Depth); d.Ratio > 0 {
-		say("the deepest page of %s takes %s times as long as the first", reports.Printable(d.Operation), load.AtLeast(d.Open, d.Ratio))
+		say("the deepest page of %s takes %s times as long as the first", d.Operation, load.AtLeast(d.Open, d.Ratio))
 	}
 	if drifts := driftInWords(s.Drift); drifts != "" {
 		say("%s", drifts)
@@ -59,9 +58,9 @@ func driftInWords(all []load.Drift) string {
 	for _, d := range all {
 		switch d.Verdict {
 		case load.Drifts:
-			drifting = append(drifting, reports.Printable(d.Name)+" drifts")
+			drifting = append(drifting, d.Name+" drifts")
 		case load.TrendNotKnown:
-			unknown = append(unknown, reports.Printable(d.Name))
+			unknown = append(unknown, d.Name)
 		}
 	}
 	switch {
@@ -104,7 +103,7 @@ func changeInWords(all []load.Threshold) string {
 		if phase == "" {
 			phase = "the figure"
 		}
-		return fmt.Sprintf("%s is %s %s than the baseline", reports.Printable(phase), e.In(reports.Printable(worst.Unit)), direction)
+		return fmt.Sprintf("%s is %s %s than the baseline", phase, e.In(worst.Unit), direction)
 	case unknown != nil:
 		return "the difference from the baseline is inconclusive"
 	default:
@@ -114,7 +113,7 @@ func changeInWords(all []load.Threshold) string {
 
 // spikeOf returns the phase with a burst and its parts; nil if there is none.
 func spikeOf(s load.Scenario) (load.Phase, []stretch) {
-	for _, p := range measuredPhases(s.Phases) {
+	for _, p := range counting(s.Phases) {
 		if parts := stretchesOf(p); parts != nil {
 			return p, parts
 		}
@@ -124,8 +123,9 @@ func spikeOf(s load.Scenario) (load.Phase, []stretch) {
 
 // chief returns the one chart that shows the headline of a scenario; nil without figures.
 func chief(s load.Scenario) []*chart {
-	phases := measuredPhases(s.Phases)
+	phases := counting(s.Phases)
 	spike, parts := spikeOf(s)
+	sized, limits := sizes(phases)
 	switch {
 	case s.Sustained != nil:
 		return drawn(rateChart(*s.Sustained))
@@ -135,8 +135,8 @@ func chief(s load.Scenario) []*chart {
 		return drawn(depthsChart(s.Depth))
 	case parts != nil:
 		return drawn(spikeChart(spike, parts))
-	case len(sizes(phases)) > 1:
-		return drawn(sizesChart(sizes(phases)))
+	case len(limits) > 1:
+		return drawn(sizesChart(sized, limits))
 	case len(phases) > 1:
 		return drawn(phasesChart(phases))
 	case len(phases) > 0:

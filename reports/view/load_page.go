@@ -2,97 +2,30 @@ package view
 
 import (
 	"fmt"
-	"html/template"
-	"io"
-	"slices"
-	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
-var loadTemplate = newTemplate("load.html", template.FuncMap{
-	"list": printedList, "number": printable.Figure, "percent": percent, "quantile": quantileName,
-	"answer": pageAnswer, "finding": pageFinding, "estimate": estimate, "between": between, "atLeast": load.AtLeast, "bound": load.Bound,
-	"counted": measuredPhases, "figures": phaseCharts, "knee": kneeCharts, "depths": depthCharts, "memory": memoryCharts, "limiter": limiterCharts, "limited": limitedOf,
-	"classes": latencyClasses, "spans": spans, "failure": load.FailureInWords, "title": loadTitle, "headline": headline, "chief": chief, "compared": comparedCharts, "comparedInWords": comparedInWords, "stretches": stretchesOf,
-	"latencies": latenciesOf, "column": func(i int) string { return quantileName(latencyColumns[i]) },
-	"thresholds": func(all []load.Scenario) bool {
-		return slices.ContainsFunc(all, func(s load.Scenario) bool { return len(s.Thresholds) > 0 })
-	},
-	"change": func(e load.Estimate, unit string) string { return estimate(&e, unit) },
-})
-
-func pageOfLoad(w io.Writer, r load.Results, _ Options) error { return render(w, loadTemplate, r) }
-
-// loadTitle returns the title of the page.
-func loadTitle(r load.Results) string { return r.Verdict.Word() + ": load on " + targetName(r.Target) }
-
-// printedList joins the strings with commas, each made printable.
-func printedList(some []string) string {
-	shown := make([]string, len(some))
-	for i, s := range some {
-		shown[i] = reports.Printable(s)
-	}
-	return strings.Join(shown, ", ")
-}
-
-// limited is a limiter without its most frequent reason, which is separate
-// (Limiter.Common).
-type limited struct {
-	*load.Limiter
-	Untold string
-}
-
-// limitedOf returns nil for nil.
-func limitedOf(l *load.Limiter) *limited {
+// limitedOf is common for a page, which shows all; nil for nil.
+func limitedOf(l *load.Limiter) *limiter {
 	if l == nil {
 		return nil
 	}
 	why, rest := l.Common()
-	return &limited{&rest, why}
+	return &limiter{rest, why}
 }
 
-// pageAnswer returns the answer, or why it is unknown.
-func pageAnswer(a load.Answer) string {
-	why := ""
-	if a.Why != "" {
-		why = ": " + reports.Printable(a.Why)
+// confident returns the answer with its confidence and its evidence, or why it is unknown.
+func confident(a load.Answer) string {
+	if a.Value == "" {
+		return answer(a)
 	}
-	switch {
-	case a.Value != "" && a.Confidence > 0:
-		return fmt.Sprintf("%s (confidence %s)%s", reports.Printable(a.Value), percent(a.Confidence), why)
-	case a.Value != "":
-		return reports.Printable(a.Value) + why
-	case len(a.OneOf) > 0:
-		return "cannot tell: " + strings.ReplaceAll(printedList(a.OneOf), ", ", " or ") + why
-	default:
-		return "cannot tell" + why
+	said := a.Value
+	if a.Confidence > 0 {
+		said += fmt.Sprintf(" (confidence %s)", percent(a.Confidence))
 	}
-}
-
-// pageFinding returns a figure with its bounds, or why it is unknown.
-func pageFinding(f load.Finding) string {
-	if f.Known {
-		return printable.Interval(f.Value, f.Low, f.High, f.Unit)
-	}
-	said := "cannot tell"
-	if bounds := f.Bounds(printable.Figure); bounds != "" {
-		said += ", " + reports.Printable(bounds)
-	}
-	if f.Why != "" {
-		said += ": " + reports.Printable(f.Why)
-	}
-	return said
-}
-
-// estimate formats a figure with its unit and bounds.
-func estimate(e *load.Estimate, unit string) string {
-	if e == nil {
-		return "—"
-	}
-	return e.In(unit)
+	return joined(": ", said, a.Why)
 }
 
 // between formats the bounds of a quantile.
@@ -103,33 +36,45 @@ func between(q load.Quantile) string {
 	return fmt.Sprintf("%s to %s", printable.Figure(q.LowMS), printable.Figure(q.HighMS))
 }
 
-// measuredPhases returns the measured phases, without warm-ups.
-func measuredPhases(phases []load.Phase) []load.Phase {
-	var some []load.Phase
-	for _, p := range phases {
-		if !p.Warmup {
-			some = append(some, p)
-		}
-	}
-	return some
-}
-
-// latencyClass is a distribution with a name.
-type latencyClass struct {
+// distribution is one with a name, and with the quantiles of a table.
+type distribution struct {
 	Name string
 	*load.Distribution
+	Chosen []load.Quantile // p50, p95, p99, p99.9; 0 if unknown
 }
 
-// latencyClasses returns the distributions of a phase, in the order of the table.
-func latencyClasses(p load.Phase) []latencyClass {
-	var some []latencyClass
-	for _, c := range []latencyClass{
-		{"response, accepted", p.Response.Accepted}, {"response, limited (429)", p.Response.Limited}, {"response, failed", p.Response.Failed},
-		{"service, accepted", p.Service.Accepted}, {"service, limited (429)", p.Service.Limited}, {"service, failed", p.Service.Failed},
-		{"send lag", p.Lag},
+// quantilesOf returns a row of the table of response times: of a phase or, with their numbers, of one kind of
+// request in it. It leaves out the quantiles that too few requests were planned for.
+func quantilesOf(p load.Phase, name string, d *load.Distribution, requests ...int64) distribution {
+	if len(requests) > 0 {
+		p.Planned = 0
+	}
+	for _, n := range requests {
+		p.Planned += n
+	}
+	row := distribution{name, d, nil}
+	for _, quantile := range []float64{0.5, 0.95, 0.99, 0.999} {
+		chosen := load.Quantile{P: quantile}
+		for _, q := range d.Quantiles {
+			if q.P == quantile && p.Supports(quantile) {
+				chosen = q
+			}
+		}
+		row.Chosen = append(row.Chosen, chosen)
+	}
+	return row
+}
+
+// distributions returns the distributions of a phase, in the order of the table.
+func distributions(p load.Phase) []distribution {
+	var some []distribution
+	for _, d := range []distribution{
+		{"response, accepted", p.Response.Accepted, nil}, {"response, limited (429)", p.Response.Limited, nil}, {"response, failed", p.Response.Failed, nil},
+		{"service, accepted", p.Service.Accepted, nil}, {"service, limited (429)", p.Service.Limited, nil}, {"service, failed", p.Service.Failed, nil},
+		{"send lag", p.Lag, nil},
 	} {
-		if c.Distribution != nil {
-			some = append(some, c)
+		if d.Distribution != nil {
+			some = append(some, d)
 		}
 	}
 	return some

@@ -17,7 +17,7 @@ import (
 )
 
 func loadSamples() map[string]load.Results {
-	return map[string]load.Results{"full": sample.FullLoad(), "hostile": sample.HostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad()}
+	return map[string]load.Results{"full": sample.FullLoad(), "hostile": hostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad()}
 }
 
 func render(t *testing.T, name string, r load.Results) string {
@@ -119,7 +119,7 @@ func TestTheLoadPageSaysAll(t *testing.T) {
 		"webhook-events.list limit=100 7,489 0 11", "820/s (810 to 840) sustained; the knee: it serves 838/s at most", "Served by rate tried: 820/s sustained", "Latency at each rate tried", "1,200 838 900 2,700 p99<250ms", "Cost of deep pages", "the deepest page takes 9.5 times as long as the first",
 		"PAGE-WALK-01 on campaigns.list, seen 3 times", "returns each row once", "at /items/0/id", `curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN"`,
 		"400 walks by 50 clients", "closed loop another load than requested", "response p50 drifts 3 ms (2.9 to 3.1)", "Memory over time", "reference server: heap",
-		"100 requests in any window of 1 s", "Probes accepted over time", "not reached no slower layer was met while 100 requests/s were sustained for 61 s; a limit that takes longer", "412 of 412 refusals", "1 s (0.997 to 1.004)", "cannot tell: token-bucket or sliding-log: the budget ended before the second refill", "cannot tell, at least 55 s: no whole window was seen",
+		"100 requests in any window of 1 s", "Probes accepted over time", "not reached no slower layer was met while 100 requests/s were sustained for 61 s; a limit that takes longer", "412 of 412 refusals", "1 s (0.997 to 1.004)", "cannot tell: token-bucket or sliding-log, the budget ended before the second refill", "cannot tell, at least 55 s, no whole window was seen",
 		"other-workspace separate",
 		"ceiling 11,842 requests/s",
 	} {

@@ -3,132 +3,181 @@ package view
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/summary"
 )
 
-// Limits of a summary. GitHub refuses more than 1 MiB.
+// Limits of what GitHub shows. It refuses a summary of more than 1 MiB.
 const (
-	maxRows    = 100 // failed checks
-	maxMissing = 30  // missingTable inputs
+	maxRows        = 100 // of a table of a summary
+	maxAnnotations = 10  // of a step
+	maxRunes       = 500 // of a value; the results have the whole
 )
 
-// markdownRun writes r as Markdown for the job summary: the verdict, a table of outcomes, a
-// table of failures and, collapsed, their details and the missing inputs. Code is the
-// exit code of the process.
-func markdownRun(w io.Writer, r reports.Results, o Options) error {
-	code := o.ExitCode
+// oneLine returns the beginning of s as one printable line.
+func oneLine(s string) string {
+	text := []rune(printable.Text(s))
+	if len(text) > maxRunes {
+		return string(text[:maxRunes]) + "…"
+	}
+	return string(text)
+}
+
+// markdown returns a text as one line of plain text in Markdown and HTML. Numeric character
+// references never begin markup.
+func markdown(value any) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s %s\n\n", verdictMark(r.Verdict), escaped(verdictLine(r, code)))
-	identify(&b, r.Target, r.Run.Seed, r.Tool)
-	for _, reason := range r.Reasons {
-		fmt.Fprintf(&b, "- %s\n", escaped(reason))
+	for _, r := range oneLine(strings.TrimSpace(fmt.Sprint(value))) {
+		if strings.ContainsRune("\\`*{}[]<>()#+!|&~@:$", r) {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
 	}
-	for _, t := range r.Troubles {
-		fmt.Fprintf(&b, "- trouble: %s: %s\n", escaped(t.Where), escaped(t.What))
+	return b.String()
+}
+
+// failuresByCause returns the failed requirements in the order of their probable causes.
+func failuresByCause(checks []reports.Check) (all []summary.Failure) {
+	for _, cause := range summary.Causes(checks) {
+		all = append(all, cause.Failures()...)
 	}
-	n := reports.Count(r.Checks)
-	fmt.Fprintf(&b, "\n| passed | failed | failed as expected | not assessed | in error |\n|---:|---:|---:|---:|---:|\n| %d | %d | %d | %d | %d |\n",
-		n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error)
-	failureTable(&b, r.Checks)
-	expectedFailures(&b, r.Checks)
-	missingTable(&b, r.Checks)
-	b.WriteByte('\n')
-	_, err := io.WriteString(w, b.String())
+	return all
+}
+
+// kindsByCause returns the kinds of their violations.
+func kindsByCause(checks []reports.Check) (all []summary.Kind) {
+	for _, f := range failuresByCause(checks) {
+		all = append(all, f.Kinds...)
+	}
+	return all
+}
+
+// Parts of scenarios, with their names.
+type (
+	scenarioThreshold struct {
+		load.Threshold
+		Scenario string
+	}
+	scenarioPhase struct {
+		load.Phase
+		Scenario string
+	}
+)
+
+func allThresholds(scenarios []load.Scenario) (all []scenarioThreshold) {
+	for _, s := range scenarios {
+		for _, t := range s.Thresholds {
+			all = append(all, scenarioThreshold{t, s.Name})
+		}
+	}
+	return all
+}
+
+func allPhases(scenarios []load.Scenario) (all []scenarioPhase) {
+	for _, s := range scenarios {
+		for _, p := range counting(s.Phases) {
+			all = append(all, scenarioPhase{p, s.Name})
+		}
+	}
+	return all
+}
+
+// quantileOf returns a quantile of the accepted responses of a phase; empty without one.
+func quantileOf(p load.Phase, of float64) string {
+	switch q := quantileAt(p, of); {
+	case q == nil:
+		return ""
+	case q.Open:
+		return load.AtLeast(true, q.LowMS)
+	default:
+		return printable.Figure(q.ValueMS)
+	}
+}
+
+// StopCommands tells the runner to ignore workflow commands in what follows on w, until the
+// returned function is called. The token must be unpredictable: a target must not know
+// it.
+func StopCommands(w io.Writer, token string) (resume func() error, err error) {
+	if _, err := fmt.Fprintf(w, "::stop-commands::%s\n", token); err != nil {
+		return nil, err
+	}
+	return func() error {
+		_, err := fmt.Fprintf(w, "::%s::\n", token)
+		return err
+	}, nil
+}
+
+// Mistake writes an annotation for an error of a command that has no results.
+func Mistake(w io.Writer, mistake error) error {
+	_, err := fmt.Fprintln(w, annotation(reports.ToolName, printable.Lines(mistake.Error())))
 	return err
 }
 
-// identify writes what was judged, and by which harness.
-func identify(b *strings.Builder, target reports.Target, seed int64, tool reports.Tool) {
-	if name := strings.TrimSpace(target.Name + " " + target.Version); name != "" {
-		fmt.Fprintf(b, "Target: %s · ", escaped(name))
-	}
-	fmt.Fprintf(b, "seed %d · %s\n\n", seed, escaped(strings.TrimSpace(tool.Name+" "+tool.Version)))
+var (
+	ofData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	ofProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// annotation returns a workflow command that makes an annotation.
+func annotation(title, text string) string {
+	return "::error title=" + ofProperty.Replace(title) + "::" + ofData.Replace(strings.Join(split(text), "\n"))
 }
 
-func verdictMark(v reports.Verdict) string {
-	switch v {
-	case reports.Passed:
-		return "✓"
-	case reports.Failed:
-		return "✗"
-	default:
-		return "?"
-	}
+// annotated returns the causes that have an annotation beside that of the verdict.
+func (s *screen) annotated(r reports.Results) []summary.Cause {
+	causes := summary.Causes(r.Checks)
+	return causes[:min(len(causes), maxAnnotations-min(1, s.ExitCode))]
 }
 
-// failureTable writes a row for each failed check, and a collapsed block with details.
-func failureTable(b *strings.Builder, checks []reports.Check) {
-	var failed []reports.Check
-	for _, group := range failures(checks) {
-		failed = append(failed, group...)
-	}
-	if len(failed) == 0 {
-		return
-	}
-	shown := failed[:min(len(failed), maxRows)]
-	b.WriteString("\n| requirement | operation | expected | actual |\n|---|---|---|---|\n")
-	for _, c := range shown {
-		expected, actual := "", ""
-		if len(c.Violations) > 0 {
-			expected, actual = c.Violations[0].Expected, c.Violations[0].Actual
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", escaped(c.Requirement), escaped(c.Operation), escaped(expected), escaped(actual))
-	}
-	if left := len(failed) - len(shown); left > 0 {
-		fmt.Fprintf(b, "\n%d more failed checks are in the results.\n", left)
-	}
-	b.WriteString("\n<details><summary>Details of the failures</summary>\n")
-	for _, c := range shown {
-		fmt.Fprintf(b, "\n**%s** on %s", escaped(c.Requirement), escaped(c.Operation))
-		if len(c.Violations) > 0 {
-			from := strings.TrimPrefix(c.Level+"; "+c.Violations[0].Section, "; ") // load has no level
-			fmt.Fprintf(b, ": %s (%s)", escaped(c.Violations[0].Statement), escaped(from))
-		}
-		b.WriteString("\n\n")
-		// An indented block shows its text as it is.
-		for _, line := range example(c) {
-			b.WriteString("    " + line + "\n")
-		}
-	}
-	b.WriteString("\n</details>\n")
+// news returns the reasons of the verdict. Checks that newly fail stand in the annotations of their causes only.
+func news(r reports.Results) []string {
+	return slices.DeleteFunc(slices.Clone(r.Reasons), func(reason string) bool {
+		return slices.Contains(r.Regressions, reason) && strings.HasPrefix(reason, diff.NewlyFailing)
+	})
 }
 
-// expectedFailures writes a row for each failure that the target's owner declared.
-func expectedFailures(b *strings.Builder, checks []reports.Check) {
-	written := 0
-	for _, c := range checks {
-		if c.Outcome != reports.ExpectedFailure || c.Waiver == nil {
-			continue
+// loadAnnotations returns annotations of the verdict, the reasons of scenarios, such as a missed threshold, and the
+// broken requirements.
+func (s *screen) loadAnnotations(r load.Results) ([]string, error) {
+	why, err := s.include("load-why", r)
+	all := []string{annotation(r.Tool.Name, why)}
+	for _, scenario := range r.Scenarios {
+		for _, reason := range scenario.Reasons {
+			all = append(all, annotation(scenario.Name, reason))
 		}
-		if written++; written > maxRows {
-			continue
-		}
-		if written == 1 {
-			b.WriteString("\n| expected failure | operation | until | reason |\n|---|---|---|---|\n")
-		}
-		until := c.Waiver.Expires
-		if c.Waiver.Flaky {
-			until += ", flaky"
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", escaped(c.Requirement), escaped(c.Operation), escaped(until),
-			escaped(strings.TrimSpace(c.Waiver.Reason+" "+c.Waiver.Link)))
 	}
-	if written > maxRows {
-		fmt.Fprintf(b, "\n%d more expected failures are in the results.\n", written-maxRows)
+	for _, f := range failuresByCause(broken(r.Scenarios)) {
+		text, failed := s.include("cause", []summary.Failure{f})
+		if failed != nil {
+			return nil, failed
+		}
+		all = append(all, annotation(f.Requirement, text))
 	}
+	return all, err
 }
 
-// missingTable writes a collapsed list of missing inputs, the most frequent first.
-func missingTable(b *strings.Builder, checks []reports.Check) {
-	inputs := missingInputs(checks)
-	if len(inputs) == 0 {
-		return
+// failing returns the changes that fail a comparison, a line each.
+func failing(d diff.Difference) (lines []string) {
+	for _, p := range d.Parts {
+		for _, l := range p.Lists() {
+			for _, g := range diff.Grouped(l.Changes) {
+				if l.Fails {
+					lines = append(lines, fmt.Sprintf("%s: %s %s", l.Title, g.Name(), strings.Join(g.Operations, ", ")))
+				}
+			}
+		}
+		for _, t := range p.Thresholds {
+			if t.Outcome != load.Met {
+				lines = append(lines, fmt.Sprintf("%s in %s: %s", t.Text, t.Place(), t.Why))
+			}
+		}
 	}
-	b.WriteString("\n<details><summary>Missing inputs of checks that were not assessed</summary>\n\n| checks | missing |\n|---:|---|\n")
-	for _, in := range inputs[:min(len(inputs), maxMissing)] {
-		fmt.Fprintf(b, "| %d | %s |\n", in.checks, escaped(in.name))
-	}
-	b.WriteString("\n</details>\n")
+	return lines
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -50,7 +49,7 @@ func (l labels) with(more ...string) labels { return append(slices.Clone(l), mor
 func (l labels) String() string {
 	var pairs []string
 	for i := 0; i+1 < len(l); i += 2 {
-		if value := reports.Printable(l[i+1]); value != "" {
+		if value := l[i+1]; value != "" {
 			pairs = append(pairs, l[i]+`="`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value)+`"`)
 		}
 	}
@@ -106,11 +105,10 @@ func metricValue(v float64) string {
 	return s
 }
 
-// names makes names unique: the second "name" becomes "name #2".
-type names map[string]int
+// uniqueNames makes names unique: the second "name" becomes "name #2".
+type uniqueNames map[string]int
 
-func (n names) unique(name string) string {
-	name = reports.Printable(name)
+func (n uniqueNames) unique(name string) string {
 	n[name]++
 	if n[name] == 1 {
 		return name

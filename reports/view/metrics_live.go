@@ -31,6 +31,7 @@ type LivePhase struct {
 // the format of results also has keeps its name and labels. The names of all others begin with live_.
 // The pairs of scenario, phase and warm-up must be unique.
 func LiveMetrics(started time.Time, phases []LivePhase) string {
+	phases = clean(phases)
 	e := exposition{byName: map[string]*family{}}
 	e.gauge("run_start_timestamp_seconds", "When the run began.", float64(started.UnixMilli())/1000, nil)
 	for i, p := range phases {

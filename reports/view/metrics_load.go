@@ -23,12 +23,12 @@ func (e *exposition) run(r load.Results) {
 		e.gauge("generator_lag_p99_milliseconds", "Send lag of the generator (p99).", c.LagP99MS, nil)
 		e.gauge("generator_cpu_per_request_microseconds", "CPU time of the generator per request.", c.CPUPerRequestUS, nil)
 	}
-	scenarios := names{}
+	scenarios := uniqueNames{}
 	for _, s := range r.Scenarios {
 		e.scenario(s, labels{"scenario", scenarios.unique(s.Name)})
 	}
 	if r.Comparison != nil {
-		figures := names{}
+		figures := uniqueNames{}
 		for _, f := range r.Comparison.Figures {
 			of := labels{"figure", figures.unique(f.Name)}
 			if f.Ratio > 0 {
@@ -54,7 +54,7 @@ func (e *exposition) verdict(name, help string, is reports.Verdict, of labels) {
 func (e *exposition) scenario(s load.Scenario, of labels) {
 	e.verdict("scenario_verdict", "1 for the verdict of the scenario.", s.Verdict, of)
 	e.gauge("scenario_duration_seconds", "How long the scenario took.", s.Seconds, of)
-	thresholds := names{}
+	thresholds := uniqueNames{}
 	for _, t := range s.Thresholds {
 		e.gauge("threshold", "A threshold with its outcome; always 1.", 1,
 			of.with("threshold", thresholds.unique(t.Text), "phase", t.Phase, "outcome", string(t.Outcome)))
@@ -85,7 +85,7 @@ func (e *exposition) scenario(s load.Scenario, of labels) {
 			e.gauge("page_milliseconds", "", at.P99MS, place.with("quantile", "0.99"))
 		}
 	}
-	phases := names{}
+	phases := uniqueNames{}
 	for _, p := range s.Phases {
 		e.phase(p, of.with("phase", phases.unique(p.Name), "warmup", strconv.FormatBool(p.Warmup)))
 	}

@@ -21,7 +21,7 @@ func metricSamples() map[string]load.Results {
 	twice := sample.FullLoad()
 	twice.Scenarios = append(twice.Scenarios, twice.Scenarios...)
 	twice.Scenarios[0].Phases = append(twice.Scenarios[0].Phases, twice.Scenarios[0].Phases...)
-	return map[string]load.Results{"full": sample.FullLoad(), "hostile": sample.HostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad(), "twice": twice}
+	return map[string]load.Results{"full": sample.FullLoad(), "hostile": hostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad(), "twice": twice}
 }
 
 // parsed parses the text. Without its end marker it is valid in the Prometheus text

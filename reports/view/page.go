@@ -9,39 +9,41 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"time"
+	"unicode/utf8"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/load"
 )
 
 // An HTML page is one file. It fetches nothing, runs no script, and has a light and a dark
-// theme and layouts for phones and for print. html/template escapes what it shows, and the
-// templates call p on every string that a target can influence.
+// theme and layouts for phones and for print. html/template escapes what it shows.
 //
 //go:embed *.html *.css
 var layouts embed.FS
 
 // newTemplate returns what reads the template of a page. The first call parses it, because
 // most commands write no page and should start without it.
-func newTemplate(file string, functions template.FuncMap) func() *template.Template {
+func newTemplate(file string) func() *template.Template {
 	return sync.OnceValue(func() *template.Template {
 		css, err := layouts.ReadFile("style.css")
 		if err != nil {
 			panic(err) // it is embedded
 		}
-		all := template.FuncMap{
-			"css": func() template.CSS { return template.CSS(css) }, "p": reports.Printable, "whole": wholeNumber, "size": byteSize,
-			"clock": clock, "seconds": pageDuration, "place": reports.Violation.Place,
-		}
-		maps.Copy(all, functions)
+		all := newScreen(Options{}, nil).functions()
+		maps.Copy(all, map[string]any{
+			"css": func() template.CSS { return template.CSS(css) }, "class": class,
+			"bodyNote": bodyNote, "supply": supply, "diff": differ, "accepted": acceptedOf,
+			"figures": phaseCharts, "knee": kneeCharts, "depths": depthCharts, "memory": memoryCharts, "compared": comparedCharts, "chief": chief,
+			"statuses": statusCounts[int], "spans": spans, "headline": headline, "comparedInWords": comparedInWords, "stretches": stretchesOf, "distributions": distributions,
+			"quantiles": quantilesOf, "between": between, "confident": confident, "limited": limitedOf,
+		})
 		return template.Must(template.New(file).Funcs(all).ParseFS(layouts, "frame.html", file))
 	})
 }
 
-// render writes a page of the data, once it is complete.
-func render(w io.Writer, page func() *template.Template, data any) error {
+// showPage writes a page of the data, once it is complete.
+func showPage(w io.Writer, page func() *template.Template, data any) error {
 	var b bytes.Buffer
 	if err := page().Execute(&b, data); err != nil {
 		return fmt.Errorf("page: %w", err)
@@ -50,33 +52,53 @@ func render(w io.Writer, page func() *template.Template, data any) error {
 	return err
 }
 
-// clock formats a time, in UTC.
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
-// wholeNumber formats an integer of a template.
-func wholeNumber(n any) (string, error) {
-	switch n := n.(type) {
-	case int:
-		return printable.Number(n), nil
-	case int64:
-		return printable.Number(n), nil
+// page returns the view that shows results whose texts are printable and bounded.
+func page[T any](show View[T]) View[T] {
+	return func(w io.Writer, results T, o Options) error {
+		return show(w, cleanWith(results, bounded), o)
 	}
-	return "", fmt.Errorf("%T is no integer", n)
 }
 
-// targetName returns the name of the target, printable.
-func targetName(t reports.Target) string {
-	if t.Name == "" {
-		return "a target without a name"
+// Bounds of a text, in characters as the page shows them.
+const (
+	mostText    = 600  // of a value or a sentence
+	mostCommand = 4000 // of a command
+	mostBody    = 4000 // of a body
+	mostHead    = 300  // of a header
+)
+
+// bounded returns a printable text that says if it is cut. An address loses the user and the password.
+func bounded(field, text string) string {
+	most, form := mostText, printable.Text
+	switch field {
+	case "BaseURL":
+		text = withoutUser(text)
+	case "Curl":
+		most = mostCommand
+	case "Headers":
+		most = mostHead
+	case "Body", "RequestBody", "What":
+		most, form = mostBody, printable.Lines
 	}
-	return reports.Printable(t.Name)
+	shown := form(text[:min(len(text), utf8.UTFMax*(most+1))]) // so that no more of a long one is made printable
+	return cutTo(shown, most)
 }
 
-// addressOf returns the address of the target, without a user and a password.
-func addressOf(t reports.Target) string {
-	scheme, rest, found := strings.Cut(t.BaseURL, "://")
+// cutTo returns at most so many characters of a printable text, and says if it is cut.
+func cutTo(text string, most int) string {
+	for i := range text {
+		if most--; most < 0 {
+			return text[:i] + "… (cut)"
+		}
+	}
+	return text
+}
+
+// withoutUser returns an address without a user and a password.
+func withoutUser(address string) string {
+	scheme, rest, found := strings.Cut(address, "://")
 	if !found {
-		return t.BaseURL
+		return address
 	}
 	authority := rest
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
@@ -85,43 +107,25 @@ func addressOf(t reports.Target) string {
 	return scheme + "://" + rest[strings.LastIndexByte(authority, '@')+1:]
 }
 
-// pageDuration formats seconds.
-func pageDuration(seconds float64) string {
-	if seconds < 120 {
-		return printable.Figure(seconds) + " s"
+// class returns the class of an outcome of a comparison.
+func class(o diff.Outcome) string {
+	switch o {
+	case diff.Worse:
+		return "fail"
+	case diff.Inconclusive:
+		return "inconclusive"
+	default:
+		return "pass"
 	}
-	return (time.Duration(seconds) * time.Second).String()
 }
 
-// byteSize formats a number of bytes.
-func byteSize(n int64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	v, unit := float64(n), 0
-	for v >= 1024 && unit < len(units)-1 {
-		v, unit = v/1024, unit+1
-	}
-	return printable.Figure(v) + " " + units[unit]
-}
+var (
+	loadTemplate       = newTemplate("load.html")
+	differenceTemplate = newTemplate("difference.html")
+)
 
-var differenceTemplate = newTemplate("difference.html", template.FuncMap{
-	"grouped":  diff.Grouped,
-	"observed": diff.GroupedObservations,
-	"values":   diff.Values,
-	"shown":    diff.Shown,
-	"title":    func(d diff.Difference) string { return "Difference: " + d.Outcome.In() },
-	"join":     func(all []string) string { return strings.Join(all, ", ") },
-	"mark": func(o diff.Outcome) string { // the class of an outcome
-		switch o {
-		case diff.Worse:
-			return "fail"
-		case diff.Inconclusive:
-			return "inconclusive"
-		default:
-			return "pass"
-		}
-	},
-})
+func pageOfLoad(w io.Writer, r load.Results, _ Options) error { return showPage(w, loadTemplate, r) }
 
 func pageOfDifference(w io.Writer, d diff.Difference, _ Options) error {
-	return render(w, differenceTemplate, d)
+	return showPage(w, differenceTemplate, d)
 }

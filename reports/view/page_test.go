@@ -2,8 +2,6 @@ package view
 
 import (
 	"testing"
-
-	"outreach.example/conformance/reports"
 )
 
 func TestSizes(t *testing.T) {
@@ -19,7 +17,7 @@ func TestAddressesHaveNoSecrets(t *testing.T) {
 		"https://a.example/x": "https://a.example/x", "https://u:p@a.example": "https://a.example", "http://u:p@q@a.example/u@v": "http://a.example/u@v",
 		"http://u:\x01p@a.example?u@v": "http://a.example?u@v", "": "", "a@b": "a@b",
 	} {
-		if got := addressOf(reports.Target{BaseURL: address}); got != want {
+		if got := withoutUser(address); got != want {
 			t.Errorf("%q becomes %q, want %q", address, got, want)
 		}
 	}

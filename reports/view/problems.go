@@ -9,6 +9,7 @@ import (
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 )
 
@@ -50,7 +51,7 @@ func (f problem) identity() string {
 // the owner of the target expects come last.
 func problemsOf(r reports.Results) []problem {
 	var all []problem
-	for _, cause := range reports.Causes(r.Checks) {
+	for _, cause := range summary.Causes(r.Checks) {
 		for _, c := range cause.Checks {
 			all = append(all, problemOfCheck(c))
 		}
@@ -97,15 +98,15 @@ func problemsOfLoad(r load.Results) []problem {
 func problemOfCheck(c reports.Check) problem {
 	requirement, _ := spec.FindRequirement(c.Requirement)
 	f := problem{
-		Rule: reports.Printable(c.Requirement), Statement: requirement.Statement, Section: requirement.Section, Group: string(requirement.Group),
-		Place: reports.Printable(c.Operation), Path: pathOf(c.Operation), Count: max(1, c.ViolationCount), Waiver: c.Waiver,
+		Rule: c.Requirement, Statement: requirement.Statement, Section: requirement.Section, Group: string(requirement.Group),
+		Place: c.Operation, Path: pathOf(c.Operation), Count: max(1, c.ViolationCount), Waiver: c.Waiver,
 	}
 	f.Message = f.Rule + " on " + f.Place
 	if len(c.Violations) > 0 {
 		v := c.Violations[0]
-		f.Statement, f.Section = reports.Printable(v.Statement), reports.Printable(v.Section)
+		f.Statement, f.Section = v.Statement, v.Section
 		f.Message = fmt.Sprintf("%s: at %s: expected %s, got %s", f.Place, v.Place(), oneLine(v.Expected), oneLine(v.Actual))
-		f.Repeat = reports.Printable(v.Curl)
+		f.Repeat = v.Curl
 	}
 	if f.Statement == "" {
 		f.Statement = f.Rule
@@ -118,7 +119,7 @@ func problemOfThreshold(scenario string, t load.Threshold) problem {
 	if t.Phase != "" {
 		name += " in " + t.Phase
 	}
-	return problem{Rule: ruleThreshold, Statement: reports.Printable(name), Group: "load", Place: reports.Printable(scenario), Path: fileName(scenario),
+	return problem{Rule: ruleThreshold, Statement: name, Group: "load", Place: scenario, Path: fileName(scenario),
 		Message: oneLine(fmt.Sprintf("%s: %s %s: %s", scenario, name, t.Outcome, t.Why)), Count: 1}
 }
 

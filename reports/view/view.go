@@ -1,9 +1,9 @@
-// Package view shows results: each format is a function from a model to a writer, and one
-// line of Formats.
+// Package view shows results, and the catalogue of requirements. Each format is a function from
+// a model to a writer, and one line of Formats. Texts (*.tmpl) and pages (*.html) are templates.
 //
-// A view adds nothing to the model and judges nothing. Texts of a target are printable in
-// every view, and never markup. The package imports the models, the catalogue and the
-// layout of texts (console). It is the only home of the libraries of its formats.
+// A view adds nothing to the model and judges nothing. It gets a copy of the model whose texts are
+// printable, so that no template must remember it. The package imports the models, the
+// catalogue and the layout of texts (console). It is the only home of the libraries of its formats.
 package view
 
 import (
@@ -15,6 +15,7 @@ import (
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -69,15 +70,15 @@ type Format struct {
 
 // Formats are the formats by name.
 var Formats = map[string]Format{
-	"console":     {consoleRun, consoleLoad, consoleDifference},
-	"json":        {encoded(reports.Encode), encoded(load.Encode), encoded(diff.Encode)},
-	"junit":       {junitOfRun, junitOfLoad, nil},
-	"html":        {pageOfRun, pageOfLoad, pageOfDifference},
-	"markdown":    {markdownRun, markdownLoad, markdownDifference},
-	"github":      {annotateRun, annotateLoad, annotateDifference},
-	"gitlab":      {qualityOfRun, qualityOfLoad, nil},
-	"sarif":       {sarifOfRun, sarifOfLoad, nil},
-	"openmetrics": {nil, metricsOfLoad, nil},
+	"console":     {text[reports.Results]("console-run"), text[load.Results]("console-load"), text[diff.Difference]("console-difference")},
+	"json":        {encoded(jsonfile.Run.Encode), encoded(load.Encode), encoded(diff.Encode)},
+	"junit":       {safe(junitOfRun), safe(junitOfLoad), nil},
+	"html":        {page(pageOfRun), page(pageOfLoad), page(pageOfDifference)},
+	"markdown":    {text[reports.Results]("markdown-run"), text[load.Results]("markdown-load"), text[diff.Difference]("markdown-difference")},
+	"github":      {text[reports.Results]("github-run"), text[load.Results]("github-load"), text[diff.Difference]("github-difference")},
+	"gitlab":      {safe(qualityOfRun), safe(qualityOfLoad), nil},
+	"sarif":       {safe(sarifOfRun), safe(sarifOfLoad), nil},
+	"openmetrics": {nil, safe(metricsOfLoad), nil},
 }
 
 // encoded returns the view that writes what encode returns.

@@ -20,7 +20,7 @@ func TestEachFormatShowsAnyResults(t *testing.T) {
 			for _, r := range []reports.Results{sample.Full(), sample.Passed(), sample.Empty()} {
 				shows(t, f.Run, r)
 			}
-			for _, r := range []load.Results{sample.FullLoad(), sample.HostileLoad(), sample.PassedLoad(), sample.EmptyLoad()} {
+			for _, r := range []load.Results{sample.FullLoad(), hostileLoad(), sample.PassedLoad(), sample.EmptyLoad()} {
 				shows(t, f.Load, r)
 			}
 			shows(t, f.Difference, diff.Join(reports.Tool{Name: "t"}, diff.Runs("a", sample.Passed(), "b", sample.Full())))

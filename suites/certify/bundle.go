@@ -16,6 +16,7 @@ import (
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
@@ -43,7 +44,7 @@ func Write(to io.Writer, dirs []string, o Options) (d Decision, err error) {
 			return d, err
 		}
 		all = append(all, r)
-		results, err := reports.Encode(r.Results)
+		results, err := jsonfile.Run.Encode(r.Results)
 		if err != nil {
 			return d, err
 		}
@@ -68,7 +69,7 @@ func Write(to io.Writer, dirs []string, o Options) (d Decision, err error) {
 
 // readRun returns the recorded run in the directory.
 func readRun(dir string) (r Run, err error) {
-	if r.Results, err = reports.Read(filepath.Join(dir, bundle.ResultsFile)); err != nil {
+	if r.Results, err = jsonfile.Run.Read(filepath.Join(dir, bundle.ResultsFile)); err != nil {
 		return r, err
 	}
 	file, err := os.Open(filepath.Join(dir, bundle.EvidenceFile))

@@ -22,7 +22,7 @@ import (
 	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
-	"outreach.example/conformance/reports/bundle/bundletest"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -51,7 +51,7 @@ func record(t *testing.T, nonce string, operations ...string) (dirs []string) {
 		results, err := runner.Run(t.Context(), runner.Config{Target: server, Challenge: &c, Version: "test", Commit: "abc",
 			Selection: runner.Selection{Operations: operations}, Evidence: evidence.NewRecorder(file, reports.ToolName, "test", profile.Shape)})
 		if err == nil {
-			err = reports.Write(filepath.Join(dir, bundle.ResultsFile), results)
+			err = jsonfile.Run.Write(filepath.Join(dir, bundle.ResultsFile), results)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -122,8 +122,8 @@ func TestTampering(t *testing.T) {
 	unseen, seen := map[string]int{}, 0
 	draw := rand.New(rand.NewPCG(1, 0))
 	for i := range *tampered {
-		kind, recompute := bundletest.Kinds[draw.IntN(len(bundletest.Kinds))], i%2 == 1
-		changed, err := bundletest.Apply(honest, kind, rand.New(rand.NewPCG(uint64(i), 0)), recompute)
+		kind, recompute := Kinds[draw.IntN(len(Kinds))], i%2 == 1
+		changed, err := Apply(honest, kind, rand.New(rand.NewPCG(uint64(i), 0)), recompute)
 		g.Expect(err).NotTo(HaveOccurred())
 		if !refutedByKey(changed, public) {
 			t.Errorf("%s (%d): the vendor's key does not show it", kind.Name, i)

@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -191,7 +192,7 @@ func Claimed(b *bundle.Bundle, number int) (r reports.Results, err error) {
 	if err != nil {
 		return r, err
 	}
-	return reports.Parse(body)
+	return jsonfile.Run.Parse(body)
 }
 
 // verifyManifest compares the manifest and the files that belong to no run with what the evidence

@@ -19,8 +19,8 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -69,7 +69,7 @@ type discovery struct {
 
 // note adds a line, which may quote the target.
 func (d *discovery) note(format string, args ...any) {
-	d.notes = append(d.notes, reports.Printable(fmt.Sprintf(format, args...)))
+	d.notes = append(d.notes, printable.Text(fmt.Sprintf(format, args...)))
 }
 
 // refusedKey says what to do if every list refuses the key, by status.

@@ -15,6 +15,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/selftest/faults"
 )
@@ -89,7 +90,7 @@ func TestAcceptedRequestsAreOneFailureEach_long(t *testing.T) {
 		}
 	}
 	g.Expect(of(results, reports.Fail)).To(HaveLen(25))
-	g.Expect(reports.Causes(results.Checks)).To(HaveLen(1))
+	g.Expect(summary.Causes(results.Checks)).To(HaveLen(1))
 }
 
 // movingFor serves account moves that the condition holds for as if the admin workspace had

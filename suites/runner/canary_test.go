@@ -17,6 +17,7 @@ import (
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 )
@@ -92,7 +93,7 @@ func TestCanary_long(t *testing.T) {
 	talkative.Operations = []string{spec.MoveLead, spec.CreatePlacementTest, spec.GetPlacementTest, spec.DeletePlacementTest, spec.ListLeadLabels, spec.ListPhoneNumbers}
 	results := judged(t, t.Context(), Config{Target: server, Selection: talkative, Transport: parrot(), JournalDir: dir})
 	g.Expect(results.Verdict).To(Equal(reports.Failed))
-	g.Expect(reports.Write(filepath.Join(dir, "results.json"), results)).To(Succeed())
+	g.Expect(jsonfile.Run.Write(filepath.Join(dir, "results.json"), results)).To(Succeed())
 	g.Expect(view.Formats["junit"].Run.Write(filepath.Join(dir, "junit.xml"), results)).To(Succeed())
 	shown := map[string]string{}
 	for _, verbose := range []bool{false, true} {

@@ -21,12 +21,12 @@ type Challenge struct {
 // Seed returns the seed of the run.
 func (c Challenge) Seed() uint64 { return 1 + c.draw("seed")%(1<<53-1) } // a number that JSON keeps
 
-// salt makes the words of the run others than those of a run with the same seed.
-func (c Challenge) salt() uint64 { return c.draw("salt") }
+// Salt makes the words of the run others than those of a run with the same seed.
+func (c Challenge) Salt() uint64 { return c.draw("salt") }
 
 // begin returns the run that begins now.
 func (c Challenge) begin() journal.Run {
-	r := journal.RunOf(c.proof())
+	r := journal.RunOf(c.Proof())
 	r.Ordinary = c.Ordinary
 	c.name(r.ID)
 	return r
@@ -35,11 +35,12 @@ func (c Challenge) begin() journal.Run {
 // name has the run with the id draw its names as the challenge wants.
 func (c Challenge) name(id string) {
 	if c.Ordinary {
-		owned.NameOrdinary(id, c.proof())
+		owned.NameOrdinary(id, c.Proof())
 	}
 }
 
-func (c Challenge) proof() string { return fmt.Sprintf("%x", c.sum("proof")) }
+// Proof returns the secret from which the id and the ordinary names of the run follow.
+func (c Challenge) Proof() string { return fmt.Sprintf("%x", c.sum("proof")) }
 
 func (c Challenge) draw(what string) uint64 {
 	sum := c.sum(what)
@@ -56,8 +57,8 @@ func (c Challenge) Explains(s Recording) error {
 		what  string
 		holds bool
 	}{
-		{"seed", s.Seed == c.Seed()}, {"salt of its words", s.Salt == c.salt()},
-		{"id", journal.Run{ID: s.ID, Proof: c.proof()}.Proven()},
+		{"seed", s.Seed == c.Seed()}, {"salt of its words", s.Salt == c.Salt()},
+		{"id", journal.Run{ID: s.ID, Proof: c.Proof()}.Proven()},
 	} {
 		if !fact.holds {
 			return fmt.Errorf("the %s of the run does not follow from the nonce %q", fact.what, c.Nonce)

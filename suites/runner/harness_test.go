@@ -23,6 +23,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/spec"
 )
 
@@ -329,9 +330,9 @@ func TestRunRefuses(t *testing.T) {
 
 // readable returns an error if the JSON form of the results breaks their schema.
 func readable(r reports.Results) error {
-	body, err := reports.Encode(r)
+	body, err := jsonfile.Run.Encode(r)
 	if err == nil {
-		_, err = reports.Parse(body)
+		_, err = jsonfile.Run.Parse(body)
 	}
 	return err
 }

@@ -24,6 +24,8 @@ import (
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/api"
@@ -110,7 +112,7 @@ func NewEnv(config Config) (env *api.Env, err error) {
 		},
 	}
 	if c := config.Challenge; c != nil {
-		env.Salt = c.salt()
+		env.Salt = c.Salt()
 	}
 	if r := config.replay; r != nil {
 		env.Salt, options.Replay = r.Salt, r.player.Answer
@@ -339,7 +341,7 @@ func (r *run) results(interrupted bool) (reports.Results, error) {
 		return reports.Results{}, err
 	}
 	judge.Conclude(&results, judge.Waive(&results, r.profile.ExpectedFailures, results.Run.Started)...)
-	results.Levels = reports.Levels(results.Checks)
+	results.Levels = summary.Levels(results.Checks)
 	r.minimum().Require(&results)
 	if why := r.dog.why(r.ctx, tooSlow, r.env.Client.Traffic()); why != "" && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)
@@ -352,8 +354,8 @@ func (r *run) results(interrupted bool) (reports.Results, error) {
 			results.Checks[i].Exchanges = nil
 		}
 	}
-	results.KeepExchanges()
-	return reports.Shrink(results, reports.FitsWritten), nil
+	results = summary.KeepExchanges(results)
+	return reports.Shrink(results, jsonfile.Fits), nil
 }
 
 func traffic(env *api.Env) reports.Traffic {

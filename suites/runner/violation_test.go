@@ -17,6 +17,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
@@ -207,7 +208,7 @@ func TestNoTokenIsShown_long(t *testing.T) {
 	results := judged(t, t.Context(), Config{Target: server, Selection: talkative, Transport: roundTripper(leaking)})
 	g.Expect(results.Verdict).To(Equal(reports.Failed))
 	dir := t.TempDir()
-	g.Expect(reports.Write(filepath.Join(dir, "results.json"), results)).To(Succeed())
+	g.Expect(jsonfile.Run.Write(filepath.Join(dir, "results.json"), results)).To(Succeed())
 	g.Expect(view.Formats["junit"].Run.Write(filepath.Join(dir, "junit.xml"), results)).To(Succeed())
 	shown := map[string]string{}
 	for _, name := range []string{"results.json", "junit.xml"} {

@@ -8,6 +8,7 @@ import (
 
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/selftest/faults"
 	"outreach.example/conformance/suites/tree"
@@ -30,7 +31,7 @@ type Kill struct {
 	// Also lists the other pairs that the specs found broken.
 	Also []spec.Pair
 	// Causes are the probable causes of all that was found broken, if they are counted.
-	Causes []reports.Cause
+	Causes []summary.Cause
 	// Outcome is that of the defect's own pair, Detail what is known of it.
 	Outcome reports.Outcome
 	Detail  string

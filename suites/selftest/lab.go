@@ -18,6 +18,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/runner"
@@ -102,7 +103,7 @@ const address = "http://subject.invalid"
 // judged is what the suites made of one subject.
 type judged struct {
 	checks   map[spec.Pair]reports.Check
-	causes   []reports.Cause
+	causes   []summary.Cause
 	troubles []reports.Trouble
 }
 
@@ -147,7 +148,7 @@ func (s subject) judge(ctx context.Context, base string, transport http.RoundTri
 		result.troubles = append(result.troubles, reports.Trouble{Where: "the suites", What: fmt.Sprintf("responses without a verdict: %d", n)})
 	}
 	checks := ledger.Checks()
-	result.causes = reports.Causes(checks)
+	result.causes = summary.Causes(checks)
 	for _, c := range checks {
 		result.checks[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = c
 	}

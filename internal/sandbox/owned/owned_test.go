@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -270,4 +271,23 @@ func TestRowsFromBeforeTheRun(t *testing.T) {
 		g.Expect(listed.Before(map[string]any{"id": "{" + v7(time.Now(), 1) + "}", "name": Word(run, 1)}, run, "")).To(BeTrue())
 		g.Expect(listed.Before(map[string]any{"id": "17", "name": Word(run, 1)}, run, "")).To(BeTrue(), "its age is unknown")
 	}
+}
+
+// The names of an ordinary run show nothing to a server, and who knows the secret tells them from all
+// others.
+func TestOrdinaryNames(t *testing.T) {
+	g := NewWithT(t)
+	ours, another := uuid.NewString(), uuid.NewString()
+	NameOrdinary(ours, "a secret")
+	row := func(name string) map[string]any { return map[string]any{"name": name} }
+	word := Word(ours, 7)
+	g.Expect(word).To(MatchRegexp(`^[a-z2-7]{26}$`))
+	g.Expect(Word(ours, 8)).NotTo(Equal(word))
+	g.Expect(OfRun(row(strings.ToUpper(word)+" "), ours)).To(Equal(word))
+	g.Expect(OfRun(map[string]any{"email_subject": "Placement check " + word}, ours)).To(Equal(word))
+	for _, foreign := range []string{word[1:] + "a", word + "a", "a" + word, strings.Repeat("a", 26), "Welcome", Word(another, 7)} {
+		g.Expect(OfRun(row(foreign), ours)).To(BeEmpty(), "%s", foreign)
+	}
+	NameOrdinary(another, "a secret")
+	g.Expect(OfRun(row(word), another)).To(BeEmpty(), "each run has names of its own")
 }

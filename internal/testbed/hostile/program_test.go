@@ -24,6 +24,7 @@ import (
 
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/jsonfile"
 )
 
 func TestMain(m *testing.M) { os.Exit(testbed.Tidying{Tests: m}.Run()) }
@@ -205,7 +206,7 @@ func (e ended) contradictions(artifacts map[string]string) (all []string) {
 		}
 		return all
 	}
-	results, err := reports.Parse([]byte(text))
+	results, err := jsonfile.Run.Parse([]byte(text))
 	switch {
 	case err != nil:
 		return append(all, fmt.Sprintf("results.json: %v", err))
@@ -243,7 +244,7 @@ func (e ended) outcome(t *testing.T) (failed []string, says string) {
 	if err != nil {
 		return nil, says
 	}
-	results, err := reports.Parse(text)
+	results, err := jsonfile.Run.Parse(text)
 	if err != nil {
 		return nil, says + string(text)
 	}

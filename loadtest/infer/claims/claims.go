@@ -9,6 +9,7 @@
 package claims
 
 import (
+	"cmp"
 	"net/http"
 	"net/textproto"
 	"strconv"
@@ -48,26 +49,21 @@ const (
 	maxDate = 200 * 365 * 24 * time.Hour
 )
 
-// Parse reads the headers of an answer received at that time.
+// Parse reads the headers of an answer received at that time. An earlier header
+// takes precedence over a later one.
 func Parse(h http.Header, received time.Time) Claims {
 	r := reader{received: received}
-	if value, ok := field(h, "Retry-After"); ok {
-		r.retryAfter(value)
+	if values := h["Retry-After"]; len(values) > 0 {
+		r.retryAfter(strings.TrimSpace(values[0]))
 	}
 	for _, prefix := range []string{"RateLimit", "X-RateLimit", "X-Rate-Limit"} {
-		r.separate(h, prefix)
+		r.read(h, prefix+"-Limit", r.limit)
+		r.read(h, prefix+"-Remaining", func(value string) bool { return set(&r.Remaining, value, number) })
+		r.read(h, prefix+"-Reset", func(value string) bool { return set(&r.Reset, value, r.wait) })
+		r.read(h, prefix+"-Policy", r.policies)
 	}
-	r.combined(h)
+	r.read(h, "RateLimit", r.combined)
 	return r.Claims
-}
-
-// field returns the first value of a field, ignoring the case of its name.
-func field(h http.Header, name string) (string, bool) {
-	values := h[textproto.CanonicalMIMEHeaderKey(name)]
-	if len(values) == 0 {
-		return "", false
-	}
-	return strings.TrimSpace(values[0]), true
 }
 
 type reader struct {
@@ -75,8 +71,16 @@ type reader struct {
 	received time.Time
 }
 
-func (r *reader) malformed(name, value string) {
-	r.Malformed = append(r.Malformed, name+": "+quoted(value))
+// read reads a header. It is malformed if parse refuses its value.
+func (r *reader) read(h http.Header, name string, parse func(value string) bool) {
+	values := h[textproto.CanonicalMIMEHeaderKey(name)]
+	if len(values) == 0 {
+		return
+	}
+	r.Styles = append(r.Styles, name)
+	if value := strings.TrimSpace(values[0]); len(value) > maxValue || !parse(value) {
+		r.Malformed = append(r.Malformed, name+": "+quoted(value))
+	}
 }
 
 // quoted returns the beginning of a value with unprintable characters escaped.
@@ -89,157 +93,92 @@ func quoted(value string) string {
 
 // retryAfter reads whole seconds or a date.
 func (r *reader) retryAfter(value string) {
-	if n, ok := number(value); ok && n <= int64(maxWait/time.Second) {
-		r.RetryAfter = seconds(n)
+	if set(&r.RetryAfter, value, seconds) {
 		return
 	}
-	if at, err := http.ParseTime(value); err == nil && len(value) <= maxValue {
-		wait := min(max(0, at.Sub(r.received)), maxDate)
-		r.RetryAfter = &wait
+	at, err := http.ParseTime(value)
+	if err != nil || len(value) > maxValue {
+		r.Unreadable = quoted(value)
 		return
 	}
-	r.Unreadable = quoted(value)
+	wait := min(max(0, at.Sub(r.received)), maxDate)
+	r.RetryAfter = &wait
 }
 
-// separate reads the three fields of the older draft and of the X- form. It
-// does not override a value from another form.
-func (r *reader) separate(h http.Header, prefix string) {
-	if value, ok := r.seen(h, prefix+"-Limit"); ok {
-		// The older draft allows "10, 10;w=1, 50;w=60".
-		first, rest, _ := strings.Cut(value, ",")
-		plain, _, _ := strings.Cut(first, ";")
-		if n, ok := number(plain); ok {
-			set(&r.Limit, n)
-			r.policies(prefix+"-Limit", rest)
-		} else {
-			r.malformed(prefix+"-Limit", value)
-		}
-	}
-	if value, ok := r.seen(h, prefix+"-Remaining"); ok {
-		if n, ok := number(value); ok {
-			set(&r.Remaining, n)
-		} else {
-			r.malformed(prefix+"-Remaining", value)
-		}
-	}
-	if value, ok := r.seen(h, prefix+"-Reset"); ok {
-		if wait, ok := r.wait(value); ok {
-			set(&r.Reset, wait)
-		} else {
-			r.malformed(prefix+"-Reset", value)
-		}
-	}
-	if prefix == "RateLimit" {
-		if value, ok := r.seen(h, "RateLimit-Policy"); ok {
-			r.policies("RateLimit-Policy", value)
-		}
-	}
-}
-
-func (r *reader) seen(h http.Header, name string) (string, bool) {
-	value, ok := field(h, name)
-	if !ok {
-		return "", false
-	}
-	r.Styles = append(r.Styles, name)
-	if len(value) > maxValue {
-		r.malformed(name, value)
-		return "", false
-	}
-	return value, true
+// limit reads a number. The older draft allows "10, 10;w=1, 50;w=60".
+func (r *reader) limit(value string) bool {
+	first, rest, _ := strings.Cut(value, ",")
+	return set(&r.Limit, parts(first)[""], number) && r.policies(rest)
 }
 
 // policies reads a list of quotas: 100;w=60 or, in the newer draft,
 // "name";q=100;w=60. The quota that equals the Limit gives the Window.
-func (r *reader) policies(name, list string) {
+func (r *reader) policies(list string) (ok bool) {
+	ok = true
 	for item := range strings.SplitSeq(list, ",") {
-		item = strings.TrimSpace(item)
-		if item == "" || len(r.Policies) == maxPolicies {
-			continue
+		p := parts(item)
+		quota, known := number(p[""])
+		if !known {
+			quota, known = number(p["q"])
 		}
-		head, parameters := cut(item)
-		quota, ok := number(head)
-		if !ok {
-			quota, ok = number(parameters["q"])
-		}
-		if !ok {
-			r.malformed(name, item)
-			continue
-		}
-		policy := Policy{Quota: quota}
-		if w, given := parameters["w"]; given {
-			n, ok := number(w)
-			if !ok || n > int64(maxWait/time.Second) {
-				r.malformed(name, item)
-				continue
+		window, timed := seconds(p["w"])
+		switch {
+		case strings.TrimSpace(item) == "" || len(r.Policies) == maxPolicies:
+		case !known || !timed && p["w"] != "":
+			ok = false
+		default:
+			r.Policies = append(r.Policies, Policy{quota, window})
+			if r.Limit == nil {
+				r.Limit = &quota
 			}
-			policy.Window = *seconds(n)
-		}
-		r.Policies = append(r.Policies, policy)
-		if r.Limit == nil {
-			set(&r.Limit, quota)
-		}
-		if policy.Window > 0 && *r.Limit == quota {
-			set(&r.Window, policy.Window)
+			if window > 0 && *r.Limit == quota && r.Window == nil {
+				r.Window = &window
+			}
 		}
 	}
+	return ok
 }
 
 // combined reads the RateLimit field: limit=100, remaining=50, reset=30 in the
 // middle drafts, "name";r=50;t=30 in the newest.
-func (r *reader) combined(h http.Header) {
-	value, ok := r.seen(h, "RateLimit")
-	if !ok {
-		return
-	}
-	understood := false
+func (r *reader) combined(value string) (ok bool) {
 	for item := range strings.SplitSeq(value, ",") {
-		head, parameters := cut(item)
-		if name, v, ok := strings.Cut(head, "="); ok {
-			parameters[strings.TrimSpace(name)] = strings.TrimSpace(v)
-		}
-		for name, to := range map[string]**int64{"limit": &r.Limit, "remaining": &r.Remaining, "r": &r.Remaining} {
-			if n, ok := number(parameters[name]); ok {
-				set(to, n)
-				understood = true
-			}
-		}
-		for _, name := range []string{"reset", "t"} {
-			if wait, ok := r.wait(parameters[name]); ok {
-				set(&r.Reset, wait)
-				understood = true
-			}
-		}
+		p := parts(item)
+		limit := set(&r.Limit, p["limit"], number)
+		remaining := set(&r.Remaining, cmp.Or(p["remaining"], p["r"]), number)
+		reset := set(&r.Reset, cmp.Or(p["reset"], p["t"]), r.wait)
+		ok = ok || limit || remaining || reset
 	}
-	if !understood {
-		r.malformed("RateLimit", value)
-	}
+	return ok
 }
 
-// cut splits an item into its value and its parameters.
-func cut(item string) (head string, parameters map[string]string) {
-	parts := strings.Split(item, ";")
-	parameters = map[string]string{}
-	for _, part := range parts[1:] {
-		name, value, _ := strings.Cut(part, "=")
-		parameters[strings.TrimSpace(name)] = strings.TrimSpace(value)
+// parts returns the parameters of an item by name, and its bare value under "".
+func parts(item string) map[string]string {
+	all := map[string]string{}
+	for part := range strings.SplitSeq(item, ";") {
+		name, value, named := strings.Cut(part, "=")
+		if !named {
+			name, value = "", name
+		}
+		all[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
-	return strings.TrimSpace(parts[0]), parameters
+	return all
 }
 
 // wait reads seconds from now, or the Unix time in seconds.
 func (r *reader) wait(text string) (time.Duration, bool) {
+	if n, ok := number(text); ok && n >= epochSeconds {
+		text = strconv.FormatInt(max(0, n-r.received.Unix()), 10)
+	}
+	return seconds(text)
+}
+
+func seconds(text string) (time.Duration, bool) {
 	n, ok := number(text)
-	if !ok {
+	if !ok || n > int64(maxWait/time.Second) {
 		return 0, false
 	}
-	if n >= epochSeconds {
-		n = max(0, n-r.received.Unix())
-	}
-	if n > int64(maxWait/time.Second) {
-		return 0, false
-	}
-	return *seconds(n), true
+	return time.Duration(n) * time.Second, true
 }
 
 // number reads a non-negative integer.
@@ -248,14 +187,12 @@ func number(text string) (int64, bool) {
 	return n, err == nil && n >= 0 && n <= maxNumber
 }
 
-func seconds(n int64) *time.Duration {
-	d := time.Duration(n) * time.Second
-	return &d
-}
-
-// set assigns the value unless there is one already.
-func set[T any](to **T, value T) {
-	if *to == nil {
+// set assigns what the text says, unless there is a value already. It reports
+// whether the text can be parsed.
+func set[T any](to **T, text string, parse func(string) (T, bool)) bool {
+	value, ok := parse(text)
+	if ok && *to == nil {
 		*to = &value
 	}
+	return ok
 }

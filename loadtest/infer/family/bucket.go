@@ -1,34 +1,31 @@
 package family
 
-import (
-	"math"
-)
+import "math"
 
 // A bucket holds limit tokens and gains one per interval. With rate tokens per
 // nanosecond, n accepted requests within a span need n <= limit + rate*span. A
 // refusal needs an earlier span in which more than limit - 1 + rate*span tokens
 // were taken. Both bound the capacity as a monotonic function of the rate.
 
-// fitBucket fits a bucket.
+// fitBucket bounds the interval: short ones explain what was accepted, long ones
+// what was refused.
 func (l *Log) fitBucket(f Fit) (Fit, bool) {
-	low, high := 1/float64(f.High), fastest
-	if f.High == Unbounded {
-		low = 0
+	low, high := max(float64(f.Low), float64(shortest)), min(float64(f.High), longest)
+	high, ok := edge(low, high, func(interval float64) bool { return l.enough(f, 1/interval) })
+	if !ok {
+		return f, false
 	}
-	if f.Low > 0 {
-		high = 1 / float64(f.Low)
+	if low, ok = edge(high, low, func(interval float64) bool { return l.notTooMuch(f, 1/interval) }); !ok {
+		return f, false
 	}
-	low, lowOK := leastRate(low, high, func(rate float64) bool { return l.enough(f, rate) })
-	high, highOK := mostRate(low, high, func(rate float64) bool { return l.notTooMuch(f, rate) })
-	if !lowOK || !highOK {
-		return Fit{}, false
+	if high == longest {
+		return f.within(floor(low), math.MaxInt64)
 	}
-	longest := int64(math.MaxInt64)
-	if low > slowest {
-		longest = ceil(1 / low)
-	}
-	return f.within(floor(1/high), longest)
+	return f.within(floor(low), ceil(high))
 }
+
+// longest is the longest interval considered, in nanoseconds: almost three hours.
+const longest = 1e13
 
 // enough reports whether the accepted requests could be accepted.
 func (l *Log) enough(f Fit, rate float64) bool {
@@ -66,11 +63,11 @@ func (l *Log) mostCapacity(rate float64) float64 {
 	for _, o := range l.refusals {
 		// Requests answered before o was sent, and those in flight with it,
 		// which may have been decided just before it.
-		for ; next < len(l.possible.received) && l.possible.received[next] <= o.Sent; next++ {
+		for ; next < len(l.possible.received) && l.possible.received[next] <= o.low; next++ {
 			running = max(running, rate*float64(l.possible.received[next]-l.start)) + 1
 		}
-		flying := float64(l.possible.sentBy(o.Received) - next)
-		explained := max(flying, running+flying-rate*float64(o.Sent-l.start))
+		flying := float64(l.possible.sentBy(o.high) - next)
+		explained := max(flying, running+flying-rate*float64(o.low-l.start))
 		most = min(most, explained+1)
 	}
 	return most
@@ -103,7 +100,7 @@ func (l *Log) acceptsHold(capacity, rate float64) bool {
 // first of each group of refusals.
 func (l *Log) refusalsHold(capacity, rate float64) bool {
 	level, at := capacity, l.start
-	groups := l.refusalGroups()
+	groups := l.together
 	for i, o := range l.observations {
 		if len(groups) > 0 && groups[0].first == i {
 			g := groups[0]
@@ -125,50 +122,21 @@ func (l *Log) refusalsHold(capacity, rate float64) bool {
 // rounding is the floating-point tolerance in requests.
 const rounding = 1e-6
 
-// slowest and fastest limit the rates considered, in requests per nanosecond:
-// one in three hours, one in a microsecond.
-const (
-	slowest = 1e-13
-	fastest = 1e-3
-)
-
-// leastRate returns where a condition that holds for high rates starts to hold.
-func leastRate(low, high float64, holds func(rate float64) bool) (float64, bool) {
-	if !holds(high) {
+// edge returns how far from good towards bad a condition holds, slightly on the
+// bad side: bounds are outward. ok is false if it holds nowhere.
+func edge(good, bad float64, holds func(float64) bool) (at float64, ok bool) {
+	switch {
+	case !holds(good):
 		return 0, false
+	case holds(bad):
+		return bad, true
 	}
-	low = max(low, slowest)
-	if holds(low) {
-		return low, true
-	}
-	return bisect(high, low, holds), true
-}
-
-// mostRate returns where a condition that holds for low rates stops holding.
-func mostRate(low, high float64, holds func(rate float64) bool) (float64, bool) {
-	low = max(low, slowest)
-	if !holds(low) {
-		return 0, false
-	}
-	if holds(high) {
-		return high, true
-	}
-	return bisect(low, high, holds), true
-}
-
-// bisect returns the last rate between good, where the condition holds, and
-// bad, where it does not, slightly on the bad side: bounds are outward.
-func bisect(good, bad float64, holds func(rate float64) bool) float64 {
-	for range 200 {
-		mid := math.Sqrt(good * bad)
-		if math.Abs(bad/good-1) < 1e-7 {
-			break
-		}
-		if holds(mid) {
+	for math.Abs(bad/good-1) >= 1e-7 {
+		if mid := math.Sqrt(good * bad); holds(mid) {
 			good = mid
 		} else {
 			bad = mid
 		}
 	}
-	return bad
+	return bad, true
 }

@@ -5,77 +5,12 @@ import (
 	"slices"
 )
 
-// A sliding counter estimates: the count of the previous window times the share
-// of it that a full window before now still covers, plus the count of this one.
-// A request passes if the estimate including it is at most the limit.
+// Windows with boundaries on the clock. An aligned one lets a request pass if the
+// count of the current window, including it, is at most the limit. A sliding
+// counter adds the count of the previous window times the share of it that a full
+// window before now still covers.
 
-// boundCounter bounds the window without knowing the boundaries.
-func (l *Log) boundCounter(f Fit) (Fit, bool) {
-	low, ok := l.latestFull(f)
-	if !ok {
-		return Fit{}, false
-	}
-	low /= 2 // the limit-th latest request is at most two windows old
-	f, ok = f.within(low, min(leastDistance(minimal(l.spans(f.Limit+1))), l.longestWindow(f)))
-	if !ok || f.High == Unbounded {
-		return f, ok
-	}
-	return f, !l.tooMany(f.Limit, int64(f.Low))
-}
-
-// fitCounter fits such a counter.
-func (l *Log) fitCounter(f Fit, work *int) (Fit, bool) {
-	f, ok := l.boundCounter(f)
-	if !ok || f.High == Unbounded {
-		return f, ok
-	}
-	c := l.counterCheck(f)
-	// Seen from the middle of the log, boundaries are known best.
-	middle := float64(l.start + (l.end()-l.start)/2)
-	p := plane{window: f.windows(), resolution: l.resolution(), work: work}
-	p.phase = span{middle, middle + p.window.high}
-	p.windows = max(1, float64(l.end()-l.start)/2/p.window.low)
-	p, f.corners, ok = searchPlane(p, c.refutes)
-	if !ok {
-		return Fit{}, false
-	}
-	return p.fit(f)
-}
-
-// tooMany reports that more were accepted in a short time than even the
-// previous window's weight allows.
-func (l *Log) tooMany(limit int, window int64) bool {
-	for _, n := range []int{limit + 1, limit + 2, limit + limit/20 + 1, limit + limit/5 + 1, limit + limit/2 + 1, 2*limit + 1} {
-		if short := l.shortestSpan(n); short < window && float64(n)*(1-float64(short)/float64(window)) > float64(limit) {
-			return true
-		}
-	}
-	return false
-}
-
-// questions returns the observations that decide. The estimate falls while
-// nothing is accepted, so the last of a run of refusals constrains most. It
-// rises with each accepted request, so the last of a run of those does. If
-// refused requests count, groups of refusals constrain.
-func (l *Log) questions(counting bool) []*question {
-	var out []*question
-	if counting {
-		for _, g := range l.refusalGroups() {
-			out = append(out, &question{Observation: Observation{Sent: g.low, Received: g.high, Verdict: Refused}, group: g})
-		}
-	}
-	for i, o := range l.observations {
-		if o.Verdict == Unknown || o.Verdict == Refused && (o.Excused || counting) {
-			continue
-		}
-		last := i+1 == len(l.observations)
-		if last || l.observations[i+1].Verdict != o.Verdict || l.observations[i+1].Sent-o.Sent > 4*l.roundTrip {
-			out = append(out, &question{Observation: o})
-		}
-	}
-	return out
-}
-
+// question is an observation that decides.
 type question struct {
 	Observation
 	group group // of a refusal, where refused requests count
@@ -86,10 +21,11 @@ type question struct {
 	possible int // requests sent by the time its answer came, of those that may count
 }
 
-// counterCheck refutes boxes of counters.
+// counterCheck refutes boxes of such windows.
 type counterCheck struct {
 	log       *Log
 	limit     float64
+	aligned   bool // the previous window does not count
 	counting  bool
 	possible  *set // the requests that the limiter may have counted
 	questions []*question
@@ -98,16 +34,31 @@ type counterCheck struct {
 }
 
 func (l *Log) counterCheck(f Fit) *counterCheck {
-	c := &counterCheck{log: l, limit: float64(f.Limit), counting: f.Counting, questions: l.questions(f.Counting), possible: &l.possible}
-	if c.counting {
-		c.possible = &l.all
+	c := &counterCheck{log: l, limit: float64(f.Limit), aligned: f.Kind == Aligned, counting: f.Counting}
+	var refusals []group
+	if c.possible, refusals = l.counted(f.Counting); f.Counting {
+		for _, g := range refusals {
+			c.ask(Observation{Sent: g.low, Received: g.high, Verdict: Refused}, g)
+		}
 	}
-	for _, q := range c.questions {
-		q.certain = l.certain.receivedBefore(q.Received + 1)
-		q.answered = l.answered.receivedBefore(q.Sent)
-		q.possible = c.possible.sentBy(q.Received)
+	// The estimate falls while nothing is accepted, so the last of a run of refusals
+	// constrains most. It rises with each accepted request, so the last of a run of
+	// those does.
+	for i, o := range l.observations {
+		if o.Verdict == Unknown || o.Verdict == Refused && (o.Excused || f.Counting) {
+			continue
+		}
+		last := i+1 == len(l.observations)
+		if last || l.observations[i+1].Verdict != o.Verdict || l.observations[i+1].Sent-o.Sent > 4*l.roundTrip {
+			c.ask(o, group{})
+		}
 	}
 	return c
+}
+
+func (c *counterCheck) ask(o Observation, g group) {
+	c.questions = append(c.questions, &question{Observation: o, group: g, certain: c.log.certain.receivedBefore(o.Received + 1),
+		answered: c.log.answered.receivedBefore(o.Sent), possible: c.possible.sentBy(o.Received)})
 }
 
 // mostRefuters is how many observations are tested first.
@@ -160,19 +111,23 @@ func (c *counterCheck) judge(p *plane, o *question) answer {
 		first = math.Ceil((float64(o.Sent) - p.phase.high) / p.window.low)
 	}
 	for k := first - 1; ; k++ {
-		began := p.boundary(k)
-		ended := p.boundary(k + 1)
+		former, began, ended := p.boundary(k-1), p.boundary(k), p.boundary(k+1)
 		if began.low > float64(o.Received) {
 			return contradicted
 		}
 		if ended.high < float64(o.Sent) {
 			continue
 		}
-		former := p.boundary(k - 1)
-		if !c.explains(p, o, former, began, false) {
+		// An estimate grows the earlier the counting starts, and the more of the
+		// former window counts.
+		easy, hard := corner{former.high, began.high, began.low, p.window.low}, corner{former.low, began.low, began.high, p.window.high}
+		if o.Verdict == Refused {
+			easy, hard = hard, easy
+		}
+		if !c.explains(o, easy) {
 			continue
 		}
-		if began.high <= float64(o.Received) && ended.low >= float64(o.Sent) && c.explains(p, o, former, began, true) {
+		if began.high <= float64(o.Received) && ended.low >= float64(o.Sent) && c.explains(o, hard) {
 			return settled
 		}
 		return undecided
@@ -192,47 +147,35 @@ func (p *plane) boundary(k float64) span {
 // that say how much of the former window still counts.
 type corner struct{ former, began, since, window float64 }
 
-// explains reports whether o may have been decided in the window that began there, after the
-// former one: at some point of the box or, always, at each of them. An estimate grows the
-// earlier the counting starts, and the more of the former window counts.
-func (c *counterCheck) explains(p *plane, o *question, former, began span, always bool) bool {
-	least := corner{former.high, began.high, began.low, p.window.low}
-	greatest := corner{former.low, began.low, began.high, p.window.high}
-	switch {
-	case o.Verdict == Accepted && always:
-		return c.whenAccepted(o, greatest) <= c.limit+1e-9
-	case o.Verdict == Accepted:
-		return c.whenAccepted(o, least) <= c.limit+1e-9
-	case always:
-		return c.whenRefused(o, least)+1 > c.limit-1e-9
-	default:
-		return c.whenRefused(o, greatest)+1 > c.limit-1e-9
+// explains reports whether the estimate at the corner allows the verdict: the least that
+// the limiter can have counted when it accepted o, or the most when it refused o.
+func (c *counterCheck) explains(o *question, at corner) bool {
+	if o.Verdict == Accepted {
+		return c.estimate(at, o.Received, c.least(o, at.former), c.least(o, at.began)) <= c.limit+1e-9
 	}
+	return c.estimate(at, o.Sent, c.most(o, at.former), c.most(o, at.began))+1 > c.limit-1e-9
 }
 
-// whenAccepted is the least that the limiter can have counted when it accepted o.
-func (c *counterCheck) whenAccepted(o *question, at corner) float64 {
-	former, began := ceil(at.former)-1, ceil(at.began)-1
-	both := max(0, o.certain-c.log.certain.sentBy(former))
-	current := max(0, o.certain-c.log.certain.sentBy(began))
-	if c.counting {
-		// All requests answered before, and itself.
-		both = max(both, 1+max(0, o.answered-c.log.answered.sentBy(former)))
-		current = max(current, 1+max(0, o.answered-c.log.answered.sentBy(began)))
+// least returns how many requests counted for certain since t when o was accepted.
+func (c *counterCheck) least(o *question, t float64) int {
+	before := ceil(t) - 1
+	n := o.certain - c.log.certain.sentBy(before)
+	if c.counting { // all requests answered before, and itself
+		n = max(n, 1+max(0, o.answered-c.log.answered.sentBy(before)))
 	}
-	return at.estimate(o.Received, both, current)
+	return max(0, n)
 }
 
-// whenRefused is the most that the limiter can have counted when it refused o.
-func (c *counterCheck) whenRefused(o *question, at corner) float64 {
-	former, began := floor(at.former), floor(at.began)
-	both := max(0, o.possible-c.possible.receivedBefore(former)) - o.group.since(former)
-	current := max(0, o.possible-c.possible.receivedBefore(began)) - o.group.since(began)
-	return at.estimate(o.Sent, both, current)
+// most returns how many requests may have counted since t when o was refused.
+func (c *counterCheck) most(o *question, t float64) int {
+	return max(0, o.possible-c.possible.receivedBefore(floor(t))) - o.group.since(floor(t))
 }
 
 // estimate weighs what both windows counted and what the current one did at that time.
-func (at corner) estimate(now int64, both, current int) float64 {
+func (c *counterCheck) estimate(at corner, now int64, both, current int) float64 {
+	if c.aligned {
+		return float64(current)
+	}
 	share := min(1, max(0, 1-(float64(now)-at.since)/at.window))
 	return share*float64(both) + (1-share)*float64(current)
 }

@@ -18,7 +18,7 @@ func TestPartsOfABoxAreJudgedLikeTheBox(t *testing.T) {
 		limit := rapid.IntRange(3, 30).Draw(rt, "limit")
 		per := time.Duration(rapid.Int64Range(int64(200*time.Millisecond), int64(5*time.Second)).Draw(rt, "per"))
 		counting := rapid.Bool().Draw(rt, "counting")
-		text := fmt.Sprintf("sliding-counter:%d/%s", limit, per)
+		text := fmt.Sprintf("sliding-counter:%d/%s", limit, per) // whatever the check takes it for
 		if counting {
 			text += ",count-refused"
 		}
@@ -31,7 +31,11 @@ func TestPartsOfABoxAreJudgedLikeTheBox(t *testing.T) {
 			from, to := rapid.Float64Range(0, 1).Draw(rt, name+" from"), rapid.Float64Range(0, 1).Draw(rt, name+" to")
 			return span{s.low + s.width()*min(from, to), s.low + s.width()*max(from, to)}
 		}
-		check := log.counterCheck(Fit{Limit: limit, Counting: counting})
+		kind := Counter
+		if !counting && rapid.Bool().Draw(rt, "aligned") {
+			kind = Aligned
+		}
+		check := log.counterCheck(Fit{Kind: kind, Limit: limit, Counting: counting})
 		box := plane{window: within(span{0.9 * float64(per), 1.1 * float64(per)}, "window"), phase: within(span{float64(log.start), float64(log.end())}, "phase")}
 		for range 10 {
 			part := plane{window: within(box.window, "part of window"), phase: within(box.phase, "part of phase")}

@@ -29,39 +29,20 @@ type Fit struct {
 	// Low and High bound the window; for a bucket, the time to refill one
 	// request.
 	Low, High time.Duration
-	// PhaseLow and PhaseHigh bound one boundary of an aligned window, in the
-	// log's time.
-	PhaseLow, PhaseHigh time.Duration
-	corners             corners // extreme points of window and boundary, if both were searched
+	left      []point // some of the possible parameters
 }
 
 // Window returns bounds on the time in which Limit requests pass; for a bucket,
 // the time to fill it.
 func (f Fit) Window() (low, high time.Duration) {
-	if f.Kind == Bucket {
-		if f.High >= Unbounded/time.Duration(f.Limit) {
-			return f.Low * time.Duration(f.Limit), Unbounded
-		}
-		return f.Low * time.Duration(f.Limit), f.High * time.Duration(f.Limit)
+	if f.Kind != Bucket {
+		return f.Low, f.High
 	}
-	return f.Low, f.High
-}
-
-// Rate returns bounds on the long-term rate in requests per second: from 0 if
-// nothing bounds the window above, to infinity if nothing bounds it below.
-func (f Fit) Rate() (low, high float64) {
-	n := float64(f.Limit)
-	if f.Kind == Bucket {
-		n = 1
+	n := time.Duration(f.Limit)
+	if f.High >= Unbounded/n {
+		return f.Low * n, Unbounded
 	}
-	low, high = 0, math.Inf(1)
-	if f.High != Unbounded {
-		low = n / f.High.Seconds()
-	}
-	if !f.OpenBelow() {
-		high = n / f.Low.Seconds()
-	}
-	return low, high
+	return f.Low * n, f.High * n
 }
 
 // OpenBelow reports that nothing bounds the window below: Low is where the
@@ -75,61 +56,121 @@ const shortest = time.Microsecond
 // Unbounded is the High of a window without an upper bound.
 const Unbounded = time.Duration(math.MaxInt64)
 
-// Fits returns the fits that the log allows. It is nil if the log has no
-// refusal or contradicts all families.
-func Fits(l *Log) []Fit { return FitsAmong(l, func(Fit) bool { return true }) }
+// within narrows the window.
+func (f Fit) within(low, high int64) (Fit, bool) {
+	f.Low, f.High = max(f.Low, time.Duration(low)), min(f.High, time.Duration(high))
+	return f, f.Low <= f.High
+}
 
-// FitsAmong is Fits restricted by kind, limit and counting.
-func FitsAmong(l *Log, possible func(Fit) bool) []Fit {
-	if len(l.refusals) == 0 {
-		return nil
-	}
-	var start []Fit
+// Fits returns the fits that the log allows, of those that are possible. It is nil
+// if the log has no refusal or contradicts all families.
+func Fits(l *Log, possible func(Fit) bool) []Fit {
+	var all []Fit
 	for limit := l.mostPossible(); limit >= 1; limit-- {
-		for _, kind := range []Kind{Bucket, Sliding, Counter} {
-			start = append(start, Fit{Kind: kind, Limit: limit, High: Unbounded}, Fit{Kind: kind, Counting: true, Limit: limit, High: Unbounded})
-		}
-		start = append(start, Fit{Kind: Aligned, Limit: limit, High: Unbounded}, Fit{Kind: First, Limit: limit, High: Unbounded})
-	}
-	return Narrow(l, slices.DeleteFunc(start, func(f Fit) bool { return !possible(f) }))
-}
-
-// allBoxes limits the work for all fits, of which each gets the same.
-const allBoxes = 4 * mostBoxes
-
-// Narrow returns what a longer log leaves of the fits of its beginning.
-func Narrow(l *Log, fits []Fit) []Fit {
-	var left []Fit
-	for _, f := range fits {
-		work := min(mostBoxes, allBoxes/len(fits))
-		if f, ok := l.narrow(f, &work); ok {
-			left = append(left, f)
+		for _, kind := range []Kind{Bucket, Sliding, Counter, Aligned, First} {
+			f := Fit{Kind: kind, Limit: limit, High: Unbounded}
+			all = append(all, f)
+			if f.Counting = kind != Aligned && kind != First; f.Counting {
+				all = append(all, f)
+			}
 		}
 	}
-	return left
-}
-
-func (l *Log) narrow(f Fit, work *int) (Fit, bool) {
-	switch f.Kind {
-	case Bucket:
-		return l.fitBucket(f)
-	case Sliding:
-		return l.fitSliding(f)
-	case First:
-		return l.fitFirst(f, work)
-	case Aligned:
-		return l.fitAligned(f, work)
-	default:
-		return l.fitCounter(f, work)
-	}
+	return Narrow(l, slices.DeleteFunc(all, func(f Fit) bool { return !possible(f) }))
 }
 
 // mostPossible returns the largest limit that the first refusals allow: a
 // request is refused only after that many were accepted.
 func (l *Log) mostPossible() int {
+	if len(l.refusals) == 0 {
+		return 0
+	}
 	most := math.MaxInt
 	for _, o := range l.refusals {
-		most = min(most, max(l.possible.sentBy(o.Received), l.all.sentBy(o.Received)-1))
+		most = min(most, max(l.possible.sentBy(o.high), l.all.sentBy(o.high)-1))
 	}
 	return most
+}
+
+// Narrow returns what a longer log leaves of the fits of its beginning.
+func Narrow(l *Log, fits []Fit) []Fit {
+	each := func(narrow func(Fit) (Fit, bool)) (left []Fit) {
+		for _, f := range fits {
+			if f, ok := narrow(f); ok {
+				left = append(left, f)
+			}
+		}
+		return left
+	}
+	fits = each(l.bound)
+	work := min(mostBoxes, allBoxes/max(1, len(fits)))
+	return each(func(f Fit) (Fit, bool) {
+		if f.High == Unbounded {
+			return f, true
+		}
+		return l.explore(f, work)
+	})
+}
+
+// bound narrows the window as far as counting requests does.
+func (l *Log) bound(f Fit) (Fit, bool) {
+	if f.Kind == Bucket {
+		return l.fitBucket(f)
+	}
+	low, ok := l.latestFull(f)
+	if !ok {
+		return f, false
+	}
+	high := l.longestWindow(f)
+	switch runs := l.spans(f.Limit + 1); {
+	case f.Kind == Counter:
+		low /= 2 // the limit-th latest request is at most two windows old
+	case f.Kind == Sliding && f.Counting:
+		high = min(high, l.shortestOfAll(f.Limit))
+	case f.Kind == First && len(runs) > 0:
+		// One of the first limit+1 accepted requests came after the first window.
+		high = min(high, runs[0].high-l.possible.sent[0])
+	}
+	return f.within(low, high)
+}
+
+// A window without an upper bound is explored up to unboundedTo times its lower one,
+// with little work, and only for guesses.
+const (
+	unboundedTo    = 3
+	unboundedBoxes = 500
+)
+
+// explore narrows the window further and collects possible parameters.
+func (l *Log) explore(f Fit, work int) (Fit, bool) {
+	windows := span{max(1, float64(f.Low)), float64(f.High)}
+	if f.High == Unbounded {
+		windows.high = windows.low * unboundedTo
+	}
+	refutes := l.refuter(f)
+	switch {
+	case refutes == nil:
+		f.left = nil
+		for i := range spread {
+			f.left = append(f.left, point{window: windows.low + windows.width()*float64(i)/(spread-1)})
+		}
+		return f, true
+	case f.Kind == First:
+		return l.search(f, plane{window: windows}, 1, refutes, work)
+	}
+	// Seen from the middle of the log, boundaries are known best.
+	half := float64(l.end()-l.start) / 2
+	middle := float64(l.start) + half
+	box := plane{window: windows, phase: span{middle, middle + windows.high}}
+	return l.search(f, box, max(1, half/windows.low), refutes, work)
+}
+
+// refuter returns what refutes boxes for the fit; nil if bounds say it all.
+func (l *Log) refuter(f Fit) func(*plane) bool {
+	switch {
+	case f.Kind == Bucket || f.Kind == Sliding || len(l.accepts) == 0:
+		return nil
+	case f.Kind == First:
+		return l.refutesFirst(f.Limit)
+	}
+	return l.counterCheck(f).refutes
 }

@@ -46,9 +46,8 @@ type Log struct {
 	answered     set           // all but the unknown ones
 	all          set
 	accepts      []Observation
-	refusals     []Observation // those that need an explanation
-	latest       []int64       // latest answer to any observation up to this one
-	groups       []group       // the refusals; computed on first use
+	refusals     []group // those that need an explanation, each alone
+	together     []group // those that were in flight at the same time
 	start        int64
 	// roundTrip is the median, which determines a useful resolution of
 	// parameters.
@@ -63,13 +62,9 @@ func NewLog(observations []Observation) *Log {
 		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.Received, b.Received))
 	})
 	var trips []int64
-	for _, o := range l.observations {
+	for i, o := range l.observations {
 		trips = append(trips, o.Received-o.Sent)
 		l.all.add(o)
-		l.latest = append(l.latest, o.Received)
-		if n := len(l.latest); n > 1 {
-			l.latest[n-1] = max(o.Received, l.latest[n-2])
-		}
 		if o.Verdict != Unknown {
 			l.answered.add(o)
 		}
@@ -82,7 +77,7 @@ func NewLog(observations []Observation) *Log {
 			l.possible.add(o)
 		case Refused:
 			if !o.Excused {
-				l.refusals = append(l.refusals, o)
+				l.refuse(i, o)
 			}
 		}
 	}
@@ -101,53 +96,29 @@ func NewLog(observations []Observation) *Log {
 // requests count, that says more than each of them alone.
 type group struct {
 	interval
-	first    int // index of the first one in the log
-	received []int64
+	first    int     // index of the first one in the log
+	received []int64 // when they were received, if refused requests count
 	earliest int64   // of received
-	late     []int64 // answers to others in flight with the group or after it, up to its end; ascending
 }
 
-func grouped(observations []Observation) []group {
-	var groups []group
-	for i, o := range observations {
-		if o.Verdict != Refused || o.Excused {
-			continue
-		}
-		if len(groups) == 0 || o.Sent > groups[len(groups)-1].earliest {
-			groups = append(groups, group{interval: interval{o.Sent, o.Received}, first: i, earliest: o.Received})
-		}
-		g := &groups[len(groups)-1]
-		g.received = append(g.received, o.Received)
-		g.high = max(g.high, o.Received)
-		g.earliest = min(g.earliest, o.Received)
+func (l *Log) refuse(i int, o Observation) {
+	at := interval{o.Sent, o.Received}
+	l.refusals = append(l.refusals, group{interval: at})
+	if n := len(l.together); n == 0 || o.Sent > l.together[n-1].earliest {
+		l.together = append(l.together, group{interval: at, first: i, earliest: o.Received})
 	}
-	return groups
+	g := &l.together[len(l.together)-1]
+	g.received = append(g.received, o.Received)
+	g.high, g.earliest = max(g.high, o.Received), min(g.earliest, o.Received)
 }
 
-// refusalGroups returns the refusals in groups.
-func (l *Log) refusalGroups() []group {
-	if l.groups == nil {
-		l.groups = grouped(l.observations)
-		for i := range l.groups {
-			l.groups[i].late = l.inFlight(l.groups[i])
-		}
+// counted returns the requests that a limiter may have counted, and the refusals
+// that it has to explain.
+func (l *Log) counted(counting bool) (*set, []group) {
+	if counting {
+		return &l.all, l.together
 	}
-	return l.groups
-}
-
-// inFlight returns the answers outside the group that may have been decided
-// while it was in flight.
-func (l *Log) inFlight(g group) []int64 {
-	var late []int64
-	for i := l.all.sentBy(g.high) - 1; i >= 0 && l.latest[i] >= g.earliest; i-- {
-		o := l.observations[i]
-		member := o.Verdict == Refused && !o.Excused && g.low <= o.Sent && o.Sent <= g.earliest
-		if !member && o.Received >= g.earliest {
-			late = append(late, min(o.Received, g.high))
-		}
-	}
-	slices.Sort(late)
-	return late
+	return &l.possible, l.refusals
 }
 
 // since counts the members that may have been decided at t or later.
@@ -198,26 +169,13 @@ func (s *set) atMostWithin(a, b int64) int {
 func floor(t float64) int64 { return int64(math.Floor(t)) }
 func ceil(t float64) int64  { return int64(math.Ceil(t)) }
 
-// spans returns, for each run of n accepted requests in order of sending, the
-// interval that holds all n decisions.
+// spans returns intervals that each hold n decisions to accept, in order of time. Of
+// the requests that were answered by the high end, at least n were sent from the low
+// end on.
 func (l *Log) spans(n int) []interval {
-	if n < 1 || len(l.accepts) < n {
-		return nil
-	}
-	var latest []int // indices of falling Received: the first is the latest of the run
-	out := make([]interval, 0, len(l.accepts)-n+1)
-	for i, o := range l.accepts {
-		for len(latest) > 0 && l.accepts[latest[len(latest)-1]].Received <= o.Received {
-			latest = latest[:len(latest)-1]
-		}
-		latest = append(latest, i)
-		first := i - n + 1
-		if latest[0] < first {
-			latest = latest[1:]
-		}
-		if first >= 0 {
-			out = append(out, interval{l.accepts[first].Sent, l.accepts[latest[0]].Received})
-		}
+	var out []interval
+	for i := 0; n >= 1 && i+n <= len(l.accepts); i++ {
+		out = append(out, interval{l.certain.sent[i], l.certain.received[i+n-1]})
 	}
 	return out
 }
@@ -225,30 +183,22 @@ func (l *Log) spans(n int) []interval {
 // interval is a span of time from low to high.
 type interval struct{ low, high int64 }
 
-// nthLatest returns the latest time before which the n-th latest accepted
-// request that may precede o must have been decided. ok is false if there were
-// fewer than n.
-func (s *set) nthLatest(n int, o Observation) (t int64, ok bool) {
-	known := s.receivedBefore(o.Received + 1)
-	flying := s.sentBy(o.Received) - known // these may have come before o too
-	if known+flying < n {
-		return 0, false
-	}
+// nthLatest returns the latest time before which the n-th latest request that may
+// precede the first decision of the group must have been decided. ok is false if
+// there were fewer than n.
+func (s *set) nthLatest(n int, g group) (t int64, ok bool) {
+	known := s.receivedBefore(g.high + 1)
+	flying := s.sentBy(g.high) - known // these may have come before too
 	if n <= flying {
-		return o.Received, true
+		return g.high, true
 	}
-	return s.received[known-(n-flying)], true
-}
-
-// nthLatestOfAll is nthLatest for requests of any verdict and the first
-// decision in a group of refusals.
-func (l *Log) nthLatestOfAll(n int, g group) (t int64, ok bool) {
-	if n <= len(g.late) {
-		return g.late[len(g.late)-n], true
-	}
-	n -= len(g.late)
-	if before := l.all.receivedBefore(g.earliest); n <= before {
-		return l.all.received[before-n], true
+	for i := known - (n - flying); i >= 0; {
+		t = s.received[i]
+		missing := n - flying - (known - i - g.since(t))
+		if missing <= 0 {
+			return t, true
+		}
+		i -= missing
 	}
 	return 0, false
 }

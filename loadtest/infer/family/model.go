@@ -3,6 +3,7 @@ package family
 import (
 	"math"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -12,27 +13,16 @@ type Model struct {
 	Kind     Kind
 	Counting bool
 	Limit    int
-	window   float64 // of a bucket the time to refill one request
-	phase    float64 // a boundary of a window that follows the clock
-
-	start        float64 // of the current window; of a bucket when it held level
-	level        float64 // of a bucket
-	used, former int     // in the current window and in the one before
-	taken        []bunch // of a log
+	point
+	start float64 // of a window that the first request opened; of a bucket when it held level
+	level float64 // of a bucket
+	taken []total
 }
 
-// bunch is a number of requests that count from one moment.
-type bunch struct {
+// total is how many requests were counted up to a moment.
+type total struct {
 	at float64
 	n  int
-}
-
-func (f Fit) model(window, phase float64) Model {
-	m := Model{Kind: f.Kind, Counting: f.Counting, Limit: f.Limit, window: window, phase: phase, start: math.Inf(-1), level: float64(f.Limit)}
-	if f.Kind == Bucket {
-		m.start = 0
-	}
-	return m
 }
 
 // Window returns the time in which Limit requests pass.
@@ -60,12 +50,10 @@ func (m *Model) Observe(observations ...Observation) {
 // Send returns how many of n requests at t pass, and counts them.
 func (m *Model) Send(t time.Duration, n int) (passed int) {
 	passed = min(n, m.Room(t))
-	counted := passed
 	if m.Counting {
-		counted = n
-	}
-	if counted > 0 {
-		m.take(float64(t), counted)
+		m.take(float64(t), n)
+	} else {
+		m.take(float64(t), passed)
 	}
 	return passed
 }
@@ -73,122 +61,105 @@ func (m *Model) Send(t time.Duration, n int) (passed int) {
 // Clone returns an independent copy.
 func (m *Model) Clone() Model {
 	c := *m
-	c.taken = m.taken[:len(m.taken):len(m.taken)]
+	c.taken = slices.Clip(m.taken)
 	return c
 }
 
 // Room returns how many requests pass at t at once.
-func (m *Model) Room(t time.Duration) int {
-	return max(0, m.room(float64(t)))
-}
+func (m *Model) Room(t time.Duration) int { return max(0, m.room(float64(t))) }
 
 // Opens returns when a single request will pass if nothing is sent before: now,
 // if it passes now.
 func (m *Model) Opens(now time.Duration) time.Duration {
-	opens := m.opens(float64(now))
-	if opens <= float64(now) {
+	if m.Room(now) > 0 {
 		return now
 	}
-	// Slightly later, so that rounding cannot close it.
-	return time.Duration(min(opens, math.MaxInt64/2)) + time.Microsecond
+	shut, open := now, now+3*m.Window() // no limiter stays shut for so long
+	for open-shut > time.Microsecond {
+		if mid := shut + (open-shut)/2; m.Room(mid) > 0 {
+			open = mid
+		} else {
+			shut = mid
+		}
+	}
+	return open
 }
 
 func (m *Model) take(t float64, n int) {
-	m.roll(t)
-	switch m.Kind {
-	case Bucket:
-		m.level -= float64(n)
+	switch {
+	case n == 0:
+		return
+	case m.Kind == Bucket:
+		m.level, m.start = m.levelAt(t)-float64(n), t
 		if m.Counting {
 			m.level = max(m.level, -float64(m.Limit))
 		}
-	case Sliding:
-		m.taken = append(m.taken, bunch{t, n})
-	default:
-		if m.Kind == First && m.used == 0 {
-			m.start = t
-		}
-		m.used += n
-	}
-}
-
-// roll advances the windows or the bucket to t.
-func (m *Model) roll(t float64) {
-	switch m.Kind {
-	case Bucket:
-		m.level = min(float64(m.Limit), m.level+(t-m.start)/m.window)
+		return
+	case m.Kind == First && t >= m.start+m.window:
 		m.start = t
-	case First:
-		if t >= m.start+m.window {
-			m.used = 0
-		}
-	case Aligned, Counter:
-		start := m.phase + math.Floor((t-m.phase)/m.window)*m.window
-		// Half a window is far from both 0 and 1, so rounding does not matter.
-		switch steps := (start - m.start) / m.window; {
-		case steps < 0.5:
-		case steps < 1.5:
-			m.former, m.used, m.start = m.used, 0, start
-		default:
-			m.former, m.used, m.start = 0, 0, start
-		}
-	case Sliding:
 	}
+	m.taken = append(m.taken, total{t, m.until(math.Inf(1)) + n})
 }
 
-// at returns a copy with the windows and the bucket as they are at t.
-func (m *Model) at(t float64) Model {
-	c := *m
-	c.roll(t)
-	return c
+// levelAt returns what a bucket holds at t.
+func (m *Model) levelAt(t float64) float64 {
+	return min(float64(m.Limit), m.level+(t-m.start)/m.window)
+}
+
+// until returns how many requests were counted before t.
+func (m *Model) until(t float64) int {
+	i := sort.Search(len(m.taken), func(i int) bool { return m.taken[i].at >= t })
+	if i == 0 {
+		return 0
+	}
+	return m.taken[i-1].n
 }
 
 func (m *Model) room(t float64) int {
-	c := m.at(t)
+	if m.Kind == Bucket {
+		return int(math.Floor(m.levelAt(t) + rounding))
+	}
+	all := m.until(math.Inf(1))
+	boundary := m.phase + math.Floor((t-m.phase)/m.window)*m.window
 	switch m.Kind {
-	case Bucket:
-		return int(math.Floor(c.level + rounding))
-	case Sliding:
-		n := 0
-		for i := len(m.taken) - 1; i >= 0 && m.taken[i].at > t-m.window && n < m.Limit; i-- {
-			n += m.taken[i].n
+	case First:
+		if t >= m.start+m.window {
+			return m.Limit
 		}
-		return m.Limit - n
-	case Counter:
-		share := 1 - (t-c.start)/m.window
-		return int(math.Floor(float64(m.Limit) - float64(c.former)*share - float64(c.used) + rounding))
+		return m.Limit - (all - m.until(m.start))
+	case Sliding:
+		return m.Limit - (all - m.until(t-m.window))
+	case Aligned:
+		return m.Limit - (all - m.until(boundary))
 	default:
-		return m.Limit - c.used
+		former, current := m.until(boundary)-m.until(boundary-m.window), all-m.until(boundary)
+		share := 1 - (t-boundary)/m.window
+		return int(math.Floor(float64(m.Limit) - float64(former)*share - float64(current) + rounding))
 	}
 }
 
-func (m *Model) opens(t float64) float64 {
-	c := m.at(t)
-	if m.room(t) >= 1 {
-		return t
-	}
-	switch m.Kind {
-	case Bucket:
-		return t + (1-c.level)*m.window
-	case Sliding:
-		n, i := 0, len(m.taken)-1
-		for ; i > 0 && n+m.taken[i].n < m.Limit; i-- {
-			n += m.taken[i].n
-		}
-		return m.taken[i].at + m.window
-	case Counter:
-		if free := m.Limit - 1 - c.used; free >= 0 && c.former > 0 {
-			return c.start + m.window*(1-float64(free)/float64(c.former))
-		}
-		return c.start + m.window + m.window*max(0, 1-float64(m.Limit-1)/float64(max(1, c.used)))
-	default:
-		return c.start + m.window
-	}
-}
+// spread is how many points stand for a window of which only the bounds are known.
+const spread = 24
 
-// Model returns the fit's model after the log, with the window at the given
-// place between Low (0) and High (1).
-func (f Fit) Model(l *Log, at float64) Model {
-	m := f.model(float64(f.Low)+at*float64(f.High-f.Low), float64(f.PhaseLow)+at*float64(f.PhaseHigh-f.PhaseLow))
-	m.Observe(l.observations...)
-	return m
+// Guesses returns up to n models, spread over the parameters that the fit leaves
+// open, after the log. They represent the fit when probes are planned.
+func (l *Log) Guesses(f Fit, n int) []Model {
+	if f.High == Unbounded {
+		f, _ = l.explore(f, unboundedBoxes)
+	}
+	points := f.left
+	if refutes := l.refuter(f); refutes != nil {
+		points = between(points, refutes, n)
+	}
+	n = min(n, len(points))
+	models := make([]Model, 0, n)
+	for i := range n {
+		m := Model{Kind: f.Kind, Counting: f.Counting, Limit: f.Limit, point: points[i*(len(points)-1)/max(1, n-1)], start: math.Inf(-1)}
+		if m.Kind == Bucket {
+			m.start, m.level = 0, float64(m.Limit)
+		}
+		m.Observe(l.observations...)
+		models = append(models, m)
+	}
+	return models
 }

@@ -21,11 +21,12 @@ func TestModelPredictsItsLimiter(t *testing.T) {
 			t.Fatal(err)
 		}
 		window := float64(time.Second)
-		fit := Fit{Kind: kindOf(config), Limit: limit, Counting: config.CountRefused}
+		fit := Fit{Kind: kindOf(config), Limit: limit, Counting: config.CountRefused, High: 1}
 		if fit.Kind == Bucket {
 			window /= float64(limit)
 		}
-		l, m := limiter.New(config), fit.model(window, 0)
+		fit.left = []point{{window: window}}
+		l, m := limiter.New(config), NewLog(nil).Guesses(fit, 1)[0]
 		epoch := time.Unix(1_700_000_000, 0)
 		now := time.Duration(0)
 		for range rapid.IntRange(1, 30).Draw(t, "bursts") {
@@ -63,11 +64,11 @@ func TestBoundedFitsHaveGuesses(t *testing.T) {
 		}
 		log := probe(uint64(i), config, time.Millisecond, 12)
 		l := NewLog(log)
-		for _, f := range Fits(l) {
+		for _, f := range Fits(l, all) {
 			if !f.truth(config) {
 				continue
 			}
-			models, _ := l.Guesses(f, 8)
+			models := l.Guesses(f, 8)
 			if len(models) == 0 {
 				t.Errorf("%+v: nothing stands for it", config)
 			}

@@ -1,54 +1,18 @@
 package family
 
-import (
-	"math"
-	"time"
-)
+import "math"
 
 // A sliding log allows limit requests in any span of the window. So limit+1
 // accepted requests span at least the window, and before a refusal the limit-th
 // latest one is less than a window ago.
 
-// fitSliding fits a log of the accepted requests, or of all requests if refused
-// ones count.
-func (l *Log) fitSliding(f Fit) (Fit, bool) {
-	low, ok := l.latestFull(f)
-	if !ok {
-		return Fit{}, false
-	}
-	high := l.longestWindow(f)
-	if f.Counting {
-		high = min(high, l.shortestOfAll(f.Limit))
-	}
-	return f.within(low, high)
-}
-
-// shortestOfAll returns the shortest interval that contains an accepted request
-// and limit requests of any verdict that were answered before it was sent.
+// shortestOfAll returns the length of the shortest interval that contains an accepted
+// request and limit requests of any verdict that were answered before it was sent.
 func (l *Log) shortestOfAll(limit int) int64 {
 	shortest := int64(math.MaxInt64)
-	var told []Observation // answered requests before o
-	var latest []int64     // latest of their answers so far
-	for _, o := range l.observations {
-		if o.Verdict == Unknown {
-			continue
-		}
-		if o.Verdict == Accepted {
-			// Requests in flight with o are skipped one by one, the others
-			// count at once.
-			n, j := 0, len(told)-1
-			for ; j >= 0 && latest[j] > o.Sent && n < limit; j-- {
-				if told[j].Received <= o.Sent {
-					n++
-				}
-			}
-			if first := j + 1 - (limit - n); first >= 0 {
-				shortest = min(shortest, o.Received-told[first].Sent)
-			}
-		}
-		told, latest = append(told, o), append(latest, o.Received)
-		if i := len(latest) - 1; i > 0 {
-			latest[i] = max(latest[i], latest[i-1])
+	for _, o := range l.accepts {
+		if n := l.answered.receivedBefore(o.Sent); n >= limit {
+			shortest = min(shortest, o.Received-l.answered.sent[n-limit])
 		}
 	}
 	return shortest
@@ -57,22 +21,13 @@ func (l *Log) shortestOfAll(limit int) int64 {
 // latestFull returns the greatest time that must lie between a refusal and the
 // limit-th latest request before it. ok is false if some refusal had too few.
 func (l *Log) latestFull(f Fit) (low int64, ok bool) {
-	if f.Counting {
-		for _, g := range l.refusalGroups() {
-			t, ok := l.nthLatestOfAll(f.Limit, g)
-			if !ok {
-				return 0, false
-			}
-			low = max(low, g.low-t)
-		}
-		return low, true
-	}
-	for _, o := range l.refusals {
-		t, ok := l.possible.nthLatest(f.Limit, o)
+	counted, refusals := l.counted(f.Counting)
+	for _, g := range refusals {
+		t, ok := counted.nthLatest(f.Limit, g)
 		if !ok {
 			return 0, false
 		}
-		low = max(low, o.Sent-t)
+		low = max(low, g.low-t)
 	}
 	return low, true
 }
@@ -100,10 +55,4 @@ func (l *Log) longestWindow(f Fit) int64 {
 		}
 	}
 	return longest
-}
-
-// within narrows the window.
-func (f Fit) within(low, high int64) (Fit, bool) {
-	f.Low, f.High = max(f.Low, time.Duration(low)), min(f.High, time.Duration(high))
-	return f, f.Low <= f.High
 }

@@ -1,0 +1,179 @@
+package certify
+
+import (
+	"bytes"
+	"maps"
+	"regexp"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/reports/bundle"
+)
+
+// Kind is a way to tamper with a bundle.
+type Kind struct {
+	Name   string
+	Change func(*Tamper)
+	// Plain kinds are about digests, signatures or the archive: to recompute the digests would undo them.
+	Plain bool
+}
+
+// Kinds are the ways to tamper with a bundle. Each makes one change, wherever a bundle says the thing.
+var Kinds = []Kind{
+	{Name: "flipped outcome", Change: checks(func(t *Tamper, all []any) []any {
+		check := all[t.IntN(len(all))].(map[string]any)
+		for _, c := range all { // a vendor hides a failure, if there is one
+			if c := c.(map[string]any); c["outcome"] == "fail" {
+				check = c
+			}
+		}
+		if check["outcome"] == "pass" {
+			check["outcome"] = "not-assessed"
+		} else {
+			check["outcome"] = "pass"
+		}
+		return all
+	})},
+	{Name: "removed check", Change: checks(func(t *Tamper, all []any) []any {
+		i := t.IntN(len(all))
+		return append(all[:i:i], all[i+1:]...)
+	})},
+	{Name: "added check", Change: checks(func(t *Tamper, all []any) []any {
+		more := maps.Clone(all[t.IntN(len(all))].(map[string]any))
+		more["operation"] = "another.operation"
+		return append(all, more)
+	})},
+	{Name: "narrowed run", Change: checks(func(t *Tamper, all []any) (kept []any) {
+		operation := all[t.IntN(len(all))].(map[string]any)["operation"]
+		for _, c := range all {
+			if c.(map[string]any)["operation"] != operation {
+				kept = append(kept, c)
+			}
+		}
+		return kept
+	})},
+	{Name: "other verdict", Change: func(t *Tamper) {
+		verdict := "pass"
+		if t.run().Verdict == verdict {
+			verdict = "inconclusive"
+		}
+		t.run().Verdict = verdict
+		t.results(func(r map[string]any) { r["verdict"] = verdict })
+	}},
+	{Name: "dropped exchange", Change: entries(func(t *Tamper, all []string) []string {
+		i := t.IntN(len(all))
+		return append(all[:i:i], all[i+1:]...)
+	})},
+	{Name: "added exchange", Change: entries(func(t *Tamper, all []string) []string {
+		return append(all, all[t.IntN(len(all))])
+	})},
+	{Name: "altered exchange", Change: entries(func(t *Tamper, all []string) []string {
+		i := t.IntN(len(all))
+		all[i] = responseStatus.ReplaceAllString(all[i], `"response":{"status":299`)
+		return all
+	})},
+	{Name: "evidence of another run", Change: func(t *Tamper) {
+		other := bundle.InRun(1+t.Run%len(t.Manifest.Runs), bundle.EvidenceFile)
+		if own := bundle.InRun(t.Run, bundle.EvidenceFile); own != other {
+			t.Files[own] = t.Files[other]
+		} else { // of one run: evidence of no run
+			t.evidence(func([]string) []string { return nil })
+		}
+	}},
+	{Name: "other seed", Change: func(t *Tamper) {
+		t.run().Seed++
+		t.results(inRun("seed", t.run().Seed))
+	}},
+	{Name: "other date", Change: func(t *Tamper) {
+		t.run().Started = t.run().Started.AddDate(0, 0, -1)
+		t.results(inRun("started", t.run().Started.Format(time.RFC3339Nano)))
+	}},
+	{Name: "other run", Change: func(t *Tamper) {
+		t.run().ID = "01a22c3c-0000-7000-8000-000000000000"
+		t.results(inRun("id", t.run().ID))
+	}},
+	{Name: "other requirement set", Change: func(t *Tamper) {
+		t.Manifest.Level = "shape"
+		t.results(inRun("profile", "shape"))
+	}},
+	{Name: "other vendor", Change: func(t *Tamper) {
+		t.Manifest.Implementation.Vendor += " and others"
+		t.results(inTarget("vendor", t.Manifest.Implementation.Vendor))
+	}},
+	{Name: "other name", Change: func(t *Tamper) {
+		t.Manifest.Implementation.Name += " plus"
+		t.results(inTarget("name", t.Manifest.Implementation.Name))
+	}},
+	{Name: "other version", Change: func(t *Tamper) {
+		t.Manifest.Implementation.Version += ".1"
+		t.results(inTarget("version", t.Manifest.Implementation.Version))
+	}},
+	{Name: "other target profile", Change: func(t *Tamper) {
+		t.Files[bundle.ProfileFile] = bytes.Replace(t.Files[bundle.ProfileFile], []byte("name: "), []byte("name: another "), 1)
+	}},
+	{Name: "other nonce", Change: func(t *Tamper) { t.Manifest.Nonce += "x" }},
+	{Name: "other program", Change: func(t *Tamper) {
+		t.Manifest.Program.Commit = strings.Repeat("0", 40)
+		t.results(func(r map[string]any) { r["tool"].(map[string]any)["commit"] = t.Manifest.Program.Commit })
+	}},
+	{Name: "other catalogue", Change: func(t *Tamper) { t.Manifest.Catalogue = strings.Repeat("0", 64) }},
+	{Name: "other setting", Change: func(t *Tamper) {
+		settings := maps.Clone(t.run().Settings)
+		if settings == nil {
+			settings = map[string]any{}
+		}
+		settings["visible_within"] = "1h"
+		t.run().Settings = settings
+	}},
+	{Name: "claimed certificate", Change: func(t *Tamper) {
+		t.Manifest.Certificate = !t.Manifest.Certificate
+	}},
+	{Name: "later expiry", Change: func(t *Tamper) { t.Manifest.Expires = t.Manifest.Expires.AddDate(1, 0, 0) }},
+	{Name: "expired", Change: func(t *Tamper) { t.Manifest.Expires = t.Manifest.Created.Add(time.Second) }},
+	{Name: "missing file", Change: func(t *Tamper) { delete(t.Files, t.file()) }},
+	{Name: "extra file", Change: func(t *Tamper) { t.Files[bundle.InRun(t.Run, "notes.txt")] = []byte("all is well\n") }},
+	{Name: "other page", Change: func(t *Tamper) {
+		name := bundle.InRun(t.Run, bundle.ReportFile)
+		t.Files[name] = append([]byte("<!-- certified -->\n"), t.Files[name]...)
+	}},
+	{Name: "damaged file", Plain: true, Change: func(t *Tamper) {
+		name := t.file()
+		t.Files[name] = t.flip(t.Files[name])
+	}},
+	{Name: "wrong digest", Plain: true, Change: func(t *Tamper) {
+		name := t.file()
+		f := t.Manifest.Files[name]
+		f.SHA256 = strings.Repeat("0", 64)
+		t.Manifest.Files[name] = f
+	}},
+	{Name: "missing signature", Plain: true, Change: func(t *Tamper) { delete(t.Files, bundle.EnvelopeFile) }},
+	{Name: "signature by a stranger", Plain: true, Change: func(t *Tamper) { t.key = strangersKey(t.Rand) }},
+	{Name: "wrong signature", Plain: true, Change: func(t *Tamper) {
+		signature := regexp.MustCompile(`"sig":"....`)
+		t.Files[bundle.EnvelopeFile] = signature.ReplaceAll(t.Files[bundle.EnvelopeFile], []byte(`"sig":"AAAA`))
+	}},
+	{Name: "damaged archive", Plain: true, Change: func(t *Tamper) { t.archive = t.flip }},
+	{Name: "data behind the archive", Plain: true, Change: func(t *Tamper) {
+		t.archive = func(a []byte) []byte { return append(a, "<html>"...) }
+	}},
+}
+
+var responseStatus = regexp.MustCompile(`"response":\{"status":\d+`)
+
+func checks(change func(t *Tamper, all []any) []any) func(*Tamper) {
+	return func(t *Tamper) {
+		t.results(func(r map[string]any) { r["checks"] = change(t, r["checks"].([]any)) })
+	}
+}
+
+func entries(change func(t *Tamper, all []string) []string) func(*Tamper) {
+	return func(t *Tamper) { t.evidence(func(all []string) []string { return change(t, all) }) }
+}
+
+func inRun(member string, value any) func(map[string]any) {
+	return func(r map[string]any) { r["run"].(map[string]any)[member] = value }
+}
+
+func inTarget(member string, value any) func(map[string]any) {
+	return func(r map[string]any) { r["target"].(map[string]any)[member] = value }
+}
