@@ -56,7 +56,7 @@ TESTS = $(RARE_GC) $(GO) test -vet=off -p $(TWICE) -timeout 40m $(TESTFLAGS)
 SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
 
 .DEFAULT_GOAL := help
-.PHONY: help release release-test test packages long race race-packages busy steady strange hostile ginkgo example truth figures inferences verdicts transports capacities compare demo documents manifests client openapi selftest \
+.PHONY: help release release-test test packages long race race-packages busy steady strange hostile ginkgo example truth figures inferences verdicts transports capacities compare demo documents manifests client openapi selftest judged \
 	frozen check format lint platforms tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
@@ -149,6 +149,9 @@ manifests: ## check the Kubernetes manifests against the types of the API
 
 selftest: build ## prove that every check finds its defects and accepts legal behaviour
 	bin/outreach-conformance selftest $(ARGS)
+
+judged: ## judge recorded traffic of runs against 300 defects and all quirks
+	$(GO) test ./suites/selftest -count=1 -v -timeout 2h -run 'TestJudge(Defects|Quirks)$$' -judge 300 -judge-quirks 10
 
 check: format lint platforms tidy fresh documents manifests openapi client test long ## run every check that a change must pass
 

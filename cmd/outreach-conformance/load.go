@@ -140,7 +140,7 @@ the verdict.`,
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultLoadOutput)
 		registerRaw(flags, &f.raw)
-		flags.StringVar(&f.listen, "listen", "", "serve live OpenMetrics at /metrics of this address during the run, e.g. 127.0.0.1:9464; without a host on the loopback interface")
+		flags.StringVar(&f.listen, "listen", "", "address to listen on: serves live OpenMetrics at /metrics during the run, e.g. 127.0.0.1:9464; without a host on the loopback interface")
 		registerVerbose(flags, &f.verbose, "every phase and violation")
 		f.formats.register(flags, loadFormats)
 	})

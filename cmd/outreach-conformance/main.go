@@ -210,7 +210,7 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(explainFlagError)
-	root.AddCommand(newRun(), newExplore(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCertify(), newReport(), newCleanup(), newVersion(), newNullServer())
+	root.AddCommand(newRun(), newExplore(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCertify(), newReport(), newJudge(), newCleanup(), newVersion(), newNullServer())
 	groupHelp(root)
 	return root
 }

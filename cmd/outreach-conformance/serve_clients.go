@@ -25,6 +25,9 @@ func endWithClients(w io.Writer, r strict.Report) error {
 	})
 }
 
+// mostKinds is how many kinds of violations the summary shows.
+const mostKinds = 20
+
 // clientSummary returns one paragraph for each kind of violation, with its first request.
 func clientSummary(r strict.Report) string {
 	var b strings.Builder
@@ -37,15 +40,19 @@ func clientSummary(r strict.Report) string {
 	default:
 		fmt.Fprintf(&b, "clients  %s with %s of the specification\n", requests, printable.Counted(r.Violations, "violation"))
 	}
-	for _, k := range r.Kinds {
+	for _, k := range r.Kinds[:min(len(r.Kinds), mostKinds)] {
 		fmt.Fprintf(&b, "\n%s × %s  %s\n  %s\n  %s %s\n", printable.Number(k.Count), k.Rule, k.Operation, printable.Text(k.Message),
 			printable.Text(k.Request.Method), printable.Text(k.Request.Target))
 		if k.Request.Body != "" {
 			fmt.Fprintf(&b, "  %s\n", printable.Text(k.Request.Body))
 		}
 	}
-	if r.LeftOut > 0 {
-		fmt.Fprintf(&b, "\n%s of further kinds\n", printable.Counted(r.LeftOut, "violation"))
+	if more := r.Kinds[min(len(r.Kinds), mostKinds):]; len(more) > 0 || r.LeftOut > 0 {
+		left := r.LeftOut
+		for _, k := range more {
+			left += k.Count
+		}
+		fmt.Fprintf(&b, "\n%s of further kinds\n", printable.Counted(left, "violation"))
 	}
 	if r.CursorsForgotten {
 		b.WriteString("\nPages returned so many cursors that not all of those sent were judged.\n")

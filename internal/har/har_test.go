@@ -41,7 +41,7 @@ func TestArchive(t *testing.T) {
 func TestArchivesOfOtherPrograms(t *testing.T) {
 	g := NewWithT(t)
 	var read []har.Entry
-	g.Expect(har.Read(strings.NewReader(`{"log":{"version":"1.2","pages":[{"id":"p"}],"entries":[{"time":-1,"_x":{},
+	g.Expect(har.Read(strings.NewReader(`{"log":{"version":"1.2","pages":[{"id":"p"}],"entries":[{"time":-1,"_x":{},"_id":"x","_key":{},"_exchange":7,
 		"request":{"method":"GET","url":"https://x/","headers":[{"name":":method","value":"GET"}],"bodySize":-1},
 		"response":{"status":200,"headers":[],"content":{"size":2,"text":"aGk=","encoding":"base64"}}},
 		{"time":null,"request":{},"response":{"content":{}}}]}}`),
@@ -77,6 +77,7 @@ func TestBrokenArchives(t *testing.T) {
 
 // Whatever the file holds, reading it ends.
 func FuzzRead(f *testing.F) {
+	f.Add(`{"log":{"entries":[{"_id":"x","request":{"url":"http://x/","headers":[{"name":":path"}]},"response":{"status":200,"content":{"size":-1}}}]}}`)
 	f.Add(`{"log":{"entries":[{"response":{"content":{"text":"x","encoding":"base64"}}}],"_more":1}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		_ = har.Read(strings.NewReader(text), func(e har.Entry) error {

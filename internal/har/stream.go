@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // MaxEntry is the maximum length of an entry in bytes.
@@ -78,7 +79,7 @@ func Read(from io.Reader, each func(Entry) error, last func(member string, value
 	for ; d.More(); n++ {
 		bounded.left = MaxEntry
 		var e Entry
-		if err := d.Decode(&e); err != nil {
+		if err := d.Decode(&e); err != nil && !ofOthers(err) {
 			return fmt.Errorf("entry %d, byte %d: %w", n, d.InputOffset(), err)
 		}
 		if err := each(e); err != nil {
@@ -104,6 +105,13 @@ func Read(from io.Reader, each func(Entry) error, last func(member string, value
 		return fmt.Errorf("after entry %d, byte %d: %w (the file may be cut off)", n, d.InputOffset(), err)
 	}
 	return nil
+}
+
+// ofOthers reports whether the error is about a member that another program has added: the
+// format leaves names with an underscore to everybody.
+func ofOthers(err error) bool {
+	wrong := (*json.UnmarshalTypeError)(nil)
+	return errors.As(err, &wrong) && strings.HasPrefix(wrong.Field, "_")
 }
 
 func orNil(err error) error {

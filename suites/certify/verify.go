@@ -113,6 +113,9 @@ func VerifyRun(ctx context.Context, claimed reports.Results, recording io.Reader
 	}
 	if found.Fits() && len(claimed.Regressions) == 0 { // these compare with another run
 		l.compare("verdict", string(claimed.Verdict), string(f.Verdict))
+		if last := &l[len(l)-1]; last.State == bundle.Refuted {
+			last.State = refutes
+		}
 	}
 	if doubt != "" {
 		l.add("doubt", bundle.Note, "%s", doubt)

@@ -261,8 +261,8 @@ func sameTime(came, kept any) bool {
 	return err == nil && wrong == nil && x.Equal(y)
 }
 
-// serve starts the reference server and returns its address.
-func serve(t *testing.T) string {
+// program builds the program and returns its path.
+func program(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "outreach-conformance")
 	build := exec.Command("go", "build", "-o", binary, "./cmd/outreach-conformance")
@@ -270,22 +270,108 @@ func serve(t *testing.T) string {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	server := exec.Command(binary, "serve", "--addr", "127.0.0.1:0")
-	out, err := server.StdoutPipe()
+	return binary
+}
+
+// started starts a command of the program, and returns it with what follows the words in its
+// output.
+func started(t *testing.T, words string, args ...string) (*exec.Cmd, string) {
+	t.Helper()
+	command := exec.Command(args[0], args[1:]...)
+	command.Dir = t.TempDir()
+	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Start(); err != nil {
+	command.Stdout, command.Stderr = in, in
+	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if address, ok := strings.CutPrefix(lines.Text(), "target "); ok {
-			return address
+	_ = in.Close()
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait(); _ = out.Close() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if _, rest, ok := strings.Cut(lines.Text(), words); ok {
+			go func() {
+				for lines.Scan() {
+					t.Log(lines.Text())
+				}
+			}()
+			address, _, _ := strings.Cut(rest, " ")
+			return command, address
 		}
 	}
-	t.Fatal("serve printed no address")
-	return ""
+	t.Fatalf("%v: no line with %q", args, words)
+	return nil, ""
+}
+
+// serve starts the reference server and returns its address.
+func serve(t *testing.T) string {
+	t.Helper()
+	_, address := started(t, "target ", program(t), "serve", "--addr", "127.0.0.1:0")
+	return address
+}
+
+// A proxy that judges finds nothing wrong with the reference server, while the client reads and writes
+// through it and another client writes beside it.
+func TestJudged(t *testing.T) {
+	binary, doc := program(t), load(t)
+	_, server := started(t, "target ", binary, "serve", "--addr", "127.0.0.1:0")
+	judge, proxy := started(t, "judging what passes ", binary, "judge", "--listen", "127.0.0.1:0", "--target", server, "--target-profile", "embedded", "-q")
+	beside := doc.caller(t, server, "main")
+	ctx, stop := context.WithCancel(t.Context())
+	written := make(chan int)
+	go func() {
+		n := 0
+		for body := as[CreateInboxPlacementTest](beside, doc.operation("inbox-placement-tests.create").body); ctx.Err() == nil; n++ {
+			made, err := beside.InboxPlacementTestsCreateWithResponse(context.Background(), body)
+			if err == nil && n%2 == 0 && made.JSON200 != nil {
+				_, _ = beside.InboxPlacementTestsDeleteWithResponse(context.Background(), made.JSON200.Id)
+			}
+		}
+		written <- n
+	}()
+	main, admin := doc.caller(t, proxy, "main"), doc.caller(t, proxy, "admin")
+	for range 2 {
+		for _, op := range doc.operations {
+			c := main
+			if op.name == "accounts.move" {
+				c = admin
+			}
+			for _, args := range op.queries {
+				operations(c)[op.name](t.Context(), args)
+			}
+		}
+		for _, size := range []int{100, 7, 100} {
+			walk(t, main, size)
+		}
+	}
+	stop()
+	t.Log(<-written, "tests created beside it")
+	if err := judge.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := judge.Wait(); err != nil {
+		t.Errorf("judge: %v", err)
+	}
+}
+
+// walk reads the list of tests page by page.
+func walk(t *testing.T, c caller, size int) {
+	t.Helper()
+	params := as[InboxPlacementTestsListParams](c, map[string]any{"limit": size})
+	for {
+		r, err := c.InboxPlacementTestsListWithResponse(t.Context(), &params)
+		c.sent(err)
+		var page struct {
+			Next *string `json:"next_starting_after"`
+		}
+		decode(t, r.Body, &page)
+		if page.Next == nil || *page.Next == "" {
+			return
+		}
+		params = as[InboxPlacementTestsListParams](c, map[string]any{"limit": size, "starting_after": *page.Next})
+	}
 }
 
 // document holds the examples of the OpenAPI document.

@@ -1,0 +1,252 @@
+package traffic
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/har"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// sent is an exchange of a test: seconds after the start, the key, the request and the response.
+type sent struct {
+	at       float64
+	key      string // of the profile; "" for no header
+	request  string // method and path with query, and the body after a blank
+	status   int
+	response string
+}
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// entries returns the exchanges as entries of an archive. Each takes 100 ms.
+func entries(all ...sent) (list []har.Entry) {
+	for _, s := range all {
+		method, rest, _ := strings.Cut(s.request, " ")
+		path, body, _ := strings.Cut(rest, " ")
+		e := har.Entry{Started: start.Add(time.Duration(s.at * float64(time.Second))), Time: har.Millis(100 * time.Millisecond)}
+		e.Request = har.Request{Method: method, URL: "https://api.example" + path, Headers: []har.Pair{{Name: "user-agent", Value: "test"}}, BodySize: len(body)}
+		if body != "" {
+			e.Request.PostData = &har.PostData{Text: body}
+			e.Request.Headers = append(e.Request.Headers, har.Pair{Name: "content-type", Value: "application/json"})
+		}
+		if s.key != "" {
+			e.Request.Headers = append(e.Request.Headers, har.Pair{Name: "authorization", Value: "Bearer " + token(s.key)})
+		}
+		e.Response = har.Response{Status: s.status, Headers: []har.Pair{{Name: "content-type", Value: "application/json"}}, Content: har.ContentOf([]byte(s.response), "application/json")}
+		list = append(list, e)
+	}
+	return list
+}
+
+func token(key string) string { return "token-of-" + key + "-0123456789" }
+
+// id returns a UUID of version 7 of the year 2024: older than the recording.
+func id(n int) string { return fmt.Sprintf("018f0000-0000-7000-8000-%012d", n) }
+
+// page returns a page of lead lists.
+func page(next string, ids ...int) string {
+	var rows []string
+	for _, n := range ids {
+		rows = append(rows, fmt.Sprintf(`{"id":"%s","name":"list %d","has_enrichment_task":%t}`, id(n), n, n%2 == 0))
+	}
+	if next != "" {
+		next = `,"next_starting_after":"` + next + `"`
+	}
+	return `{"items":[` + strings.Join(rows, ",") + `]` + next + `}`
+}
+
+// described is a profile with keys of two workspaces.
+func described() *profile.Profile {
+	return &profile.Profile{
+		Keys: []profile.Key{
+			{Name: "main", Token: token("main"), Workspace: "main", Scopes: []string{"all:all"}, State: profile.KeyActive},
+			{Name: "narrow", Token: token("narrow"), Workspace: "main", Scopes: []string{"lead_lists:read"}, State: profile.KeyActive},
+			{Name: "none", Token: token("none"), Workspace: "main", State: profile.KeyActive},
+			{Name: "gone", Token: token("gone"), Workspace: "main", Scopes: []string{"all:all"}, State: profile.KeyRevoked},
+			{Name: "other", Token: token("other"), Workspace: "second", Scopes: []string{"all:all"}, State: profile.KeyActive},
+		},
+		Workspaces:    map[string]profile.Workspace{"main": {ID: id(901)}, "second": {ID: id(902)}},
+		Parameters:    map[string]map[string]string{spec.ListLeadLists: {"starting_after": "starting_after", "has_enrichment_task": "has_enrichment_task"}},
+		VisibleWithin: time.Second,
+	}
+}
+
+const (
+	cursor  = "2024-05-01T00:00:00.000Z"
+	lists   = "GET /api/v2/lead-lists"
+	tests   = "/api/v2/inbox-placement-tests"
+	created = `{"name":"a test","type":1,"sending_method":1,"email_subject":"s","email_body":"b","emails":["a@inboxes.example"]}`
+)
+
+// test returns a placement test.
+func test(n int, name string) string {
+	return fmt.Sprintf(`{"id":"%s","organization_id":"%s","name":"%s","type":1,"sending_method":1,"email_subject":"s","email_body":"b","emails":["a@inboxes.example"],
+		"recipients":["a@inboxes.example"],"timestamp_created":"2024-05-01T00:00:00.000Z"}`, id(n), id(901), name)
+}
+
+// found judges the exchanges, in reverse order if they are many, and returns the outcomes.
+func found(t *testing.T, p *profile.Profile, all []har.Entry) map[string]reports.Outcome {
+	t.Helper()
+	j, err := New(p)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for _, e := range all {
+		text, err := json.Marshal(e) // as a file has it
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		var read har.Entry
+		NewWithT(t).Expect(json.Unmarshal(text, &read)).To(Succeed())
+		NewWithT(t).Expect(j.Add(read)).To(Succeed())
+	}
+	outcomes := map[string]reports.Outcome{}
+	for _, c := range j.Results().Checks {
+		outcomes[c.Requirement+" "+c.Operation] = c.Outcome
+	}
+	return outcomes
+}
+
+// Each rule on several exchanges finds a small defect, and is silent about what is legal beside it.
+func TestRules(t *testing.T) {
+	const walk = spec.ListLeadLists
+	whole := func(at float64, ids ...int) sent { return sent{at, "main", lists, 200, page("", ids...)} }
+	gone := sent{0, "main", "DELETE " + tests + "/" + id(1), 200, test(1, "a test")}
+	made := sent{0, "main", "POST " + tests + " " + created, 200, test(1, "a test")}
+	for name, c := range map[string]struct {
+		pair          string
+		breaks, legal []sent
+	}{
+		"a row twice in a walk": {"PAGE-WALK-ONCE " + walk,
+			[]sent{{0, "main", lists, 200, page(cursor, 1, 2)}, {1, "main", lists + "?starting_after=" + cursor, 200, page("", 2, 3)}},
+			[]sent{{0, "main", lists, 200, page(cursor, 1, 2)}, {1, "main", lists, 200, page(cursor, 1, 2)}, {2, "main", lists + "?starting_after=" + cursor, 200, page("", 3)}}},
+		"a cursor again": {"PAGE-WALK-ENDS " + walk,
+			[]sent{{0, "main", lists, 200, page(cursor, 1)}, {1, "main", lists + "?starting_after=" + cursor, 200, page(cursor, 2)}},
+			[]sent{{0, "main", lists, 200, page(cursor, 1)}, {1, "main", lists + "?starting_after=" + cursor, 200, page(cursor)}}},
+		"the order": {"PAGE-ORDER " + walk,
+			[]sent{whole(0, 1, 3, 2)},
+			[]sent{whole(0, 3, 2, 1)}},
+		"a row is left out": {"PAGE-WALK-COMPLETE " + walk,
+			[]sent{whole(0, 1, 2, 3), {1, "main", lists + "?limit=50", 200, page("", 1, 3)}, whole(2, 1, 2, 3)},
+			[]sent{whole(0, 1, 2, 3), {1, "main", lists + "?limit=50", 200, page("", 1, 3)}, whole(2, 1, 3)}},
+		"another key sees fewer rows": {"SCOPE-SAME-ROWS " + walk,
+			[]sent{whole(0, 1, 2, 3), {1, "narrow", lists, 200, page("", 1, 3)}, whole(2, 1, 2, 3)},
+			[]sent{whole(0, 1, 3), {1, "narrow", lists, 200, page("", 1, 3)}, whole(2, 1, 2, 3)}},
+		"a filter shows too much": {"FILTER-ENRICHMENT-EXTRA " + walk,
+			[]sent{{0, "main", lists + "?has_enrichment_task=true", 200, page("", 1, 2)}},
+			[]sent{{0, "main", lists + "?has_enrichment_task=true", 200, page("", 2)}}},
+		"a filter shows too little": {"FILTER-ENRICHMENT-MISSING " + walk,
+			[]sent{whole(0, 1, 2, 4), {1, "main", lists + "?has_enrichment_task=true", 200, page("", 2)}, whole(2, 1, 2, 4)},
+			[]sent{whole(0, 1, 2, 4), {1, "main", lists + "?has_enrichment_task=true", 200, page("", 2)}, whole(2, 1, 2)}},
+		"walks of one query": {"FILTER-WALK " + walk,
+			[]sent{{0, "main", lists + "?has_enrichment_task=true", 200, page("", 2, 4)}, {1, "main", lists + "?has_enrichment_task=true&limit=50", 200, page("", 2)}, {2, "main", lists + "?has_enrichment_task=true", 200, page("", 2, 4)}},
+			[]sent{{0, "main", lists + "?has_enrichment_task=true", 200, page("", 2, 4)}, {1, "main", lists + "?has_enrichment_task=true&limit=50", 200, page("", 2)}, {2, "main", lists + "?has_enrichment_task=true", 200, page("", 2)}}},
+		"a created test": {"STATE-CREATE-NAME " + spec.GetPlacementTest,
+			[]sent{made, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "another")}},
+			[]sent{made, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, " a test")}}},
+		"an id twice": {"STATE-CREATE-DISTINCT " + spec.CreatePlacementTest,
+			[]sent{made, {1, "main", "POST " + tests + " " + created, 200, test(1, "a test")}},
+			[]sent{made, {1, "main", "POST " + tests + " " + created, 200, test(2, "a test")}}},
+		"a deleted row in the list": {"STATE-DELETE-LIST " + spec.DeletePlacementTest,
+			[]sent{gone, {3, "main", "GET " + tests, 200, `{"items":[` + test(1, "a test") + `]}`}},
+			[]sent{gone, {0.5, "main", "GET " + tests, 200, `{"items":[` + test(1, "a test") + `]}`}, {3, "main", "GET " + tests, 200, `{"items":[]}`}}},
+		"a deleted row in a get": {"STATE-DELETE-GET " + spec.DeletePlacementTest,
+			[]sent{gone, {3, "main", "GET " + tests + "/" + id(1), 200, test(1, "a test")}},
+			[]sent{gone, {0.5, "main", "GET " + tests + "/" + id(1), 200, test(1, "a test")}, {3, "main", "GET " + tests + "/" + id(1), 404, `{"statusCode":404,"error":"Not Found","message":"x"}`}}},
+		"a get unlike the list": {"STATE-GET-LIST " + spec.GetPlacementTest,
+			[]sent{{0, "main", "GET " + tests, 200, `{"items":[` + test(1, "one") + `]}`}, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "two")}, {2, "main", "GET " + tests, 200, `{"items":[` + test(1, "one") + `]}`}},
+			[]sent{{0, "main", "GET " + tests, 200, `{"items":[` + test(1, "one") + `]}`}, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "two")}, {2, "main", "GET " + tests, 200, `{"items":[` + test(1, "two") + `]}`}}},
+		"a row of another workspace": {"ISOLATION-LIST " + walk,
+			[]sent{whole(0, 1, 2), {1, "other", lists, 200, page("", 2, 3)}},
+			[]sent{whole(0, 1, 2), {1, "other", lists, 200, page("", 3)}}},
+		"an id of another workspace": {"ISOLATION-ID " + spec.GetPlacementTest,
+			[]sent{{0, "main", "GET " + tests, 200, `{"items":[` + test(1, "one") + `]}`}, {1, "other", "GET " + tests + "/" + id(1), 200, test(1, "one")}},
+			[]sent{{0, "main", "GET " + tests, 200, `{"items":[` + test(1, "one") + `]}`}, {1, "other", "GET " + tests + "/" + id(1), 403, `<html>`}, {2, "main", "GET " + tests + "/" + id(1), 200, test(1, "one")}}},
+		"a key without a scope": {"SCOPE-NONE " + walk,
+			[]sent{{0, "none", lists, 200, page("", 1)}},
+			[]sent{{0, "none", lists, 403, `<html>`}, whole(1, 1)}},
+		"a key with the scope": {"SCOPE-EXACT " + walk,
+			[]sent{{0, "narrow", lists, 403, `<html>`}},
+			[]sent{{0, "narrow", lists, 429, `{"statusCode":429,"error":"Too Many Requests","message":"x"}`}, {1, "narrow", lists, 200, page("", 1)}}},
+		"a revoked key": {"AUTH-KEY-REVOKED " + walk,
+			[]sent{{0, "gone", lists, 200, page("", 1)}},
+			[]sent{{0, "gone", lists, 401, `{"statusCode":401,"error":"Unauthorized","message":"x"}`}, whole(1, 1)}},
+		"no key": {"AUTH-HEADER-MISSING " + walk,
+			[]sent{whole(0, 1), {1, "", lists, 200, page("", 1)}},
+			[]sent{{0, "", lists, 200, page("", 1)}, {1, "", lists, 200, page("", 1)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			broken := entries(c.breaks...)
+			g.Expect(found(t, described(), broken)[c.pair]).To(Equal(reports.Fail), "the defect")
+			legal := entries(c.legal...)
+			g.Expect(found(t, described(), legal)[c.pair]).NotTo(Equal(reports.Fail), "what is legal")
+			if len(legal) > 1 && c.legal[0].key != "" && !strings.HasPrefix(name, "no key") {
+				slices.Reverse(broken)
+				if !strings.HasPrefix(c.pair, "ISOLATION-ID") && !strings.HasPrefix(c.pair, "AUTH-HEADER") {
+					g.Expect(found(t, described(), broken)[c.pair]).To(Equal(reports.Fail), "the entries in another order")
+				}
+			}
+		})
+	}
+}
+
+// Without a profile, nothing is said of names and keys that the specification does not show.
+func TestUnknownTarget(t *testing.T) {
+	g := NewWithT(t)
+	outcomes := found(t, nil, entries(
+		sent{0, "main", lists + "?has_enrichment_task=true", 200, page("", 1)},
+		sent{1, "none", lists, 403, `<html>`},
+		sent{2, "none", "GET " + tests, 401, `<html>`},
+		sent{3, "other", lists, 200, page("", 1)}))
+	for pair, outcome := range outcomes {
+		if !strings.HasPrefix(pair, "SHAPE-") {
+			g.Expect(outcome).NotTo(Equal(reports.Fail), pair)
+		}
+	}
+	g.Expect(outcomes["ISOLATION-LIST "+spec.ListLeadLists]).To(Equal(reports.NotAssessed))
+}
+
+// What clients sent wrongly is not charged to the server, and its refusal has no shape.
+func TestClients(t *testing.T) {
+	g := NewWithT(t)
+	j, err := New(described())
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, e := range entries(
+		sent{0, "main", lists + "?limit=abc", 400, `<html>`},
+		sent{1, "main", "POST " + tests + " {}", 422, `nonsense`},
+		sent{2, "main", lists + "?unknown=1", 200, page("")},
+		sent{3, "main", "GET /other", 500, ``}) {
+		g.Expect(j.Add(e)).To(Succeed())
+	}
+	for _, c := range j.Results().Checks {
+		g.Expect(c.Outcome).NotTo(Equal(reports.Fail), c.Requirement)
+	}
+	var rules []string
+	for _, k := range j.Clients().Kinds {
+		rules = append(rules, k.Rule)
+	}
+	g.Expect(rules).To(ContainElements("query-value", "missing-member", "unknown-query"))
+	g.Expect(j.Others()).To(Equal(1))
+}
+
+// What browsers leave out is no failure: bodies, keys, responses that a cache answered.
+func TestBrowsers(t *testing.T) {
+	g := NewWithT(t)
+	all := entries(sent{0, "", lists, 200, ""}, sent{1, "", lists, 304, ""}, sent{2, "", "POST " + tests, 200, test(1, "x")}, sent{3, "", lists, 0, ""})
+	all[0].Response.Content = har.Content{Size: 900}
+	all[2].Request.BodySize = -1
+	for pair, outcome := range found(t, nil, all) {
+		if !strings.HasPrefix(pair, "SHAPE-") {
+			g.Expect(outcome).NotTo(Equal(reports.Fail), pair)
+		}
+	}
+	j, err := New(nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(j.Results().Verdict).To(Equal(reports.Inconclusive), "nothing is confirmed")
+}
