@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
@@ -77,7 +78,7 @@ func TestLoadBesideOthers(t *testing.T) {
 				at, dir := known(t, server, asksForTests()), t.TempDir()
 				var err error
 				if loads[i], err = loadtest.Run(t.Context(), loadtest.Config{Target: at, Calibrate: calibrated, Scenarios: changing(t, 2*time.Second), JournalDir: dir,
-					Seed: 2*seed + uint64(i) + 1, LagLimit: time.Hour}); err != nil {
+					Seed: 2*seed + uint64(i) + 1, Terms: verdict.Terms{LagLimit: time.Hour}}); err != nil {
 					t.Error(err)
 				}
 				if _, err := sandbox.Cleanup(t.Context(), at, dir, nil); err != nil {

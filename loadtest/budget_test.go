@@ -11,6 +11,7 @@ import (
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -58,7 +59,7 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 		server := served(t, "", "")
 		server.Profile = asksForTests()
 		server.Profile.Load = &profile.LoadUse{Budget: budget}
-		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{s}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour})
+		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{s}, ByName: true, JournalDir: t.TempDir(), Seed: 1, Terms: verdict.Terms{LagLimit: time.Hour}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 func TestTheBudgetIsOfTheWholeRun(t *testing.T) {
 	t.Parallel()
 	server := served(t, "", "")
-	config := loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{reading(100, time.Second)}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour}
+	config := loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{reading(100, time.Second)}, ByName: true, JournalDir: t.TempDir(), Seed: 1, Terms: verdict.Terms{LagLimit: time.Hour}}
 	for budget, want := range map[int]reports.Verdict{102: reports.Inconclusive, 104: reports.Passed} { // of which 50, the calibration and the question whether the key will do are this shard's
 		server.Profile.Load = &profile.LoadUse{Budget: budget}
 		config.Shard = measure.Shard{Index: 1, Of: 2}

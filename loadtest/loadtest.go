@@ -24,7 +24,6 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/runner"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports/load"
@@ -36,11 +35,9 @@ type Config struct {
 	Scenarios []scenario.Scenario
 	// ByName means that the user named the scenarios: a missing input then
 	// makes the run inconclusive instead of skipping the scenario.
-	ByName     bool
-	Thresholds []threshold.Threshold // override the scenarios' own for the same figures
-	// Baselines are keyed by the file that a threshold names. The empty name is
-	// the default baseline.
-	Baselines map[string]*verdict.Baseline
+	ByName bool
+	// Terms are what the scenarios are judged by. The calibration is filled in.
+	verdict.Terms
 
 	// Consent lists the hosts that may be loaded besides this machine.
 	Consent []string
@@ -50,9 +47,8 @@ type Config struct {
 	Commit    string // of the harness; may be empty
 	Selection string // scenarios and settings as flags, for the results
 
-	LagLimit time.Duration   // tolerated send lag; 0 means measure's default
-	Workers  int             // maximum requests in flight; 0 means generate's default
-	Inspect  inspect.Options // how many answers are checked
+	Workers int             // maximum requests in flight; 0 means generate's default
+	Inspect inspect.Options // how many answers are checked
 	// Calibrator is the command of the null server
 	// (generate.CalibrationOptions.Child).
 	Calibrator []string
@@ -74,13 +70,11 @@ type Config struct {
 	Raw         io.Writer // receives the results in Vegeta's encoding; may be nil
 	RawLines    io.Writer // receives the results as JSON lines; may be nil
 
-	// Interrupted gets the outcome if the run is interrupted, before changes are rolled
-	// back; may be nil.
-	Interrupted func(Outcome)
-
-	Live  func(generate.Live)                                     // called about ten times a second
-	Watch func(scenario, phase string, planned schedule.Schedule) // called when a phase, or a step without a schedule, begins
-	Say   func(string)                                            // called with what the run is waiting for
+	// All of these may be nil.
+	Interrupted func(Outcome)               // gets the outcome of an interrupted run, before changes are rolled back
+	Live        func(generate.Live)         // called about ten times a second
+	Watch       func(scenario, step string) // called when a phase, or a step that does not use the generator, begins
+	Say         func(string)                // called with what the run is waiting for
 }
 
 // Outcome is the result of a run with the recordings behind it.

@@ -23,6 +23,7 @@ import (
 	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/view"
@@ -147,7 +148,7 @@ func TestExcludedOperationsGetNoRequest(t *testing.T) {
 			mixed[0].Duration, mixed[0].Warmup, mixed[0].Rate = 500*time.Millisecond, 100*time.Millisecond, 100
 			dir := t.TempDir()
 			o, err := loadtest.Run(t.Context(), loadtest.Config{Target: on, Calibrate: calibrated, Scenarios: mixed, ByName: true,
-				Seed: 1, LagLimit: time.Hour, JournalDir: dir})
+				Seed: 1, Terms: verdict.Terms{LagLimit: time.Hour}, JournalDir: dir})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,7 +193,7 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 	before, testsBefore := stateOf(t, server)
 	dir := t.TempDir()
 	o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{writing(70, time.Second)}, ByName: true,
-		Seed: 1, LagLimit: time.Hour, JournalDir: dir})
+		Seed: 1, Terms: verdict.Terms{LagLimit: time.Hour}, JournalDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +240,7 @@ func TestThresholdsThatMeetNothingMakeARunVoid(t *testing.T) {
 		"missed":               {missed, reports.Failed},
 	} {
 		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{reading(50, 500*time.Millisecond)}, ByName: true,
-			Thresholds: []threshold.Threshold{tc.threshold}, LagLimit: time.Hour})
+			Terms: verdict.Terms{Thresholds: []threshold.Threshold{tc.threshold}, LagLimit: time.Hour}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +271,7 @@ func TestPercentilesCoverRequestsWithoutAResponse(t *testing.T) {
 		t.Fatal(err)
 	}
 	o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{reading(100, 2*time.Second)}, ByName: true,
-		Seed: 1, LagLimit: time.Hour, Thresholds: bounds})
+		Seed: 1, Terms: verdict.Terms{LagLimit: time.Hour, Thresholds: bounds}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
-
-	"crypto/tls"
 
 	"outreach.example/conformance/reports/load"
 )
@@ -37,27 +34,10 @@ func memory(truthURL string) func(context.Context) (load.MemoryPoint, error) {
 			return load.MemoryPoint{}, err
 		}
 		defer answer.Body.Close()
-		var truth struct {
-			Memory struct {
-				HeapBytes int64 `json:"heap_bytes"`
-				RSSBytes  int64 `json:"rss_bytes"`
-			} `json:"memory"`
-		}
+		var truth struct{ Memory load.MemoryPoint }
 		if err := json.NewDecoder(io.LimitReader(answer.Body, maxTruth)).Decode(&truth); err != nil {
 			return load.MemoryPoint{}, fmt.Errorf("truth port: %w", err)
 		}
-		return load.MemoryPoint{HeapBytes: truth.Memory.HeapBytes, RSSBytes: truth.Memory.RSSBytes}, nil
+		return truth.Memory, nil
 	}
-}
-
-// fromAddress returns a transport whose connections come from the local
-// address.
-func fromAddress(address string, config *tls.Config, connections int) (http.RoundTripper, error) {
-	ip := net.ParseIP(address)
-	if ip == nil {
-		return nil, fmt.Errorf("loadtest: %q is not an IP address", address)
-	}
-	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: ip}}
-	return &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: config.Clone(), MaxIdleConns: connections, MaxIdleConnsPerHost: connections,
-		IdleConnTimeout: 4 * time.Second}, nil
 }

@@ -181,8 +181,10 @@ func whole(parts []Part) error {
 		case len(p.Outcomes) != len(p.Scenarios):
 			return fmt.Errorf("%w: %s stopped after %d of %d scenarios", ErrShards, p.named(), len(p.Outcomes), len(p.Scenarios))
 		}
-		if err := sameStart(first, p); err != nil {
-			return err
+		for n, o := range p.Outcomes {
+			if err := sameStart(first.named(), p.named(), first.Outcomes[n], o); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range of {
@@ -193,17 +195,14 @@ func whole(parts []Part) error {
 	return nil
 }
 
-// sameStart returns an error if phases of the two parts began at different
-// times: requests due at one moment were then sent at two.
-func sameStart(a, b Part) error {
+// sameStart returns an error if phases of a scenario began at different times in two
+// parts: requests due at one moment were then sent at two.
+func sameStart(first, second string, a, b verdict.Outcome) error {
 	instant := func(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
-	for i := range min(len(a.Outcomes), len(b.Outcomes)) {
-		x, y := a.Outcomes[i].Recordings, b.Outcomes[i].Recordings
-		for k := range min(len(x), len(y)) {
-			if !x[k].Start.Equal(y[k].Start) {
-				return fmt.Errorf("%w: different start times: phase %s of %s began at %s in %s, at %s in %s (give all shards the same --start-at)",
-					ErrShards, x[k].Name, a.Outcomes[i].Name, instant(x[k].Start), a.named(), instant(y[k].Start), b.named())
-			}
+	for k := range min(len(a.Recordings), len(b.Recordings)) {
+		if x, y := a.Recordings[k], b.Recordings[k]; !x.Start.Equal(y.Start) {
+			return fmt.Errorf("%w: different start times: phase %s of %s began at %s in %s, at %s in %s (give all shards the same --start-at)",
+				ErrShards, x.Name, a.Name, instant(x.Start), first, instant(y.Start), second)
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ func TestMergedShardsEqualOneRun(t *testing.T) {
 	server := served(t, "", "98%:2ms,2%:250ms")
 	s := writing(140, 2*time.Second)
 	s.Thresholds = []string{"errors<5%"}
-	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 7, LagLimit: time.Hour, Calibrate: calibrated}
+	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 7, Terms: verdict.Terms{LagLimit: time.Hour}, Calibrate: calibrated}
 	run := func(config loadtest.Config) loadtest.Outcome {
 		config.JournalDir = t.TempDir()
 		o, err := loadtest.Run(t.Context(), config)

@@ -1,14 +1,15 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"runtime"
 	"time"
 
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
@@ -19,7 +20,6 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/runner"
-	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -27,10 +27,9 @@ import (
 // session is a run against one target from calibration to end.
 type session struct {
 	config  Config
-	id      string
 	started time.Time
 	env     *runner.Env
-	end     func() error // releases the run's resources and returns errors of the journal
+	release func() // the lock on rows of the target
 }
 
 // begin prepares a run. readsOnly means that it changes nothing on the target.
@@ -38,19 +37,23 @@ func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly
 	if err := Consented(config.Target.BaseURL, config.Consent...); err != nil {
 		return nil, err
 	}
-	run := journal.NewRun()
-	s := &session{config: config, id: run.ID, started: time.Now()}
-	env, end, err := environment(ctx, config, run, budget)
-	if err != nil {
+	if config.Say == nil {
+		config.Say = func(string) {}
+	}
+	if config.Watch == nil {
+		config.Watch = func(string, string) {}
+	}
+	if config.Live == nil {
+		config.Live = func(generate.Live) {}
+	}
+	s := &session{config: config, started: time.Now()}
+	var err error
+	if s.env, err = environment(ctx, config, budget.Part()); err != nil {
 		return nil, err
 	}
-	release, err := prepare.Ready(ctx, &env.Env, config.Scenarios, readsOnly)
-	s.env, s.end = env, func() error {
-		release()
-		return end()
-	}
+	s.release, err = prepare.Ready(ctx, &s.env.Env, config.Scenarios, readsOnly)
 	if err == nil { // last, so that the target is at rest when the load starts
-		env.Calibration, err = calibrate(ctx, config, env.Client, env.Rules)
+		s.env.Calibration, err = calibrate(ctx, config, s.env.Client, s.env.Rules)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.end())
@@ -58,9 +61,20 @@ func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly
 	return s, nil
 }
 
+// end releases the run's resources and returns errors of the journal.
+func (s *session) end() error {
+	s.release()
+	s.env.Generator.Close()
+	s.env.Client.Close()
+	if s.env.Journal != nil {
+		return s.env.Journal.Finish()
+	}
+	return nil
+}
+
 // results returns the results so far, without the scenarios.
 func (s *session) results() load.Results {
-	results := about(s.config, s.id, s.started)
+	results := about(s.config, s.env.Run, s.started)
 	results.Calibration = calibration(s.env.Calibration)
 	if shard := s.config.Shard; shard.Of > 1 {
 		results.Run.Shard = &load.Shard{Index: shard.Index + 1, Of: shard.Of}
@@ -94,54 +108,48 @@ func (s *session) finish(ctx context.Context, o *Outcome) {
 	o.conclude(s.config.ByName, s.config.Thresholds)
 }
 
-// environment builds the environment of the scenarios. end releases it and
-// returns errors of the journal.
-func environment(ctx context.Context, config Config, run journal.Run, budget *prepare.Budget) (env *runner.Env, end func() error, err error) {
-	t, budget := config.Target, budget.Part()
+// environment builds the environment of the scenarios.
+func environment(ctx context.Context, config Config, budget *prepare.Budget) (*runner.Env, error) {
+	t, run := config.Target, journal.NewRun()
 	rules, err := judge.NewRules()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	options := client.Options{Seed: config.Seed, Allow: budget.One}
-	if config.Say != nil {
-		options.Waits = func(w client.Wait) { config.Say(w.String()) }
-	}
-	api, err := t.Client(options)
+	api, err := t.Client(client.Options{Seed: config.Seed, Allow: budget.One, Waits: func(w client.Wait) { config.Say(w.String()) }})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	generator, err := generate.New(generate.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Workers: config.Workers,
+	generator, err := generate.New(generate.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, UserAgent: t.Profile.UserAgent, Workers: config.Workers,
 		Timeout: t.Profile.Pace.Timeout, Raw: config.Raw, RawLines: config.RawLines})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	env = &runner.Env{
+	env := &runner.Env{
 		Env: prepare.Env{
 			Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules.Omitting(t.Profile.Omits...), Client: api, Run: run.ID, Seed: config.Seed, Budget: budget,
 			LockTimeout: config.LockTimeout, Shard: config.Shard, Say: config.Say,
 			Start: config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
 		},
-		Terms: verdict.Terms{Thresholds: config.Thresholds, Baselines: config.Baselines, LagLimit: config.LagLimit},
-		Bare:  bare(t, config.Seed, budget), Generator: generator, Inspect: config.Inspect,
-		Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live,
+		Terms: config.Terms, Generator: generator, Inspect: config.Inspect, Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live,
 	}
 	if l := t.Profile.Load; l != nil {
 		env.MaxRate = float64(l.MaxRate)
 	}
+	// Walks and probes ignore the profile's pace, but are no faster than load may be.
+	env.Bare = func(concurrency int, from string) (*client.Client, error) {
+		options := client.Options{Seed: config.Seed, Allow: budget.One, Concurrency: concurrency, RequestsPerSecond: cmp.Or(env.MaxRate, client.Unpaced)}
+		if from != "" {
+			dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+			options.Transport = &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: t.TLS.Clone(),
+				MaxIdleConns: concurrency, MaxIdleConnsPerHost: concurrency, IdleConnTimeout: 4 * time.Second}
+		}
+		return t.Client(options)
+	}
 	if config.JournalDir != "" {
 		env.LeftBehind = sandbox.FindLeft(config.JournalDir, t.BaseURL).Runs
-		if env.Journal, err = journal.Start(config.JournalDir, run, t.BaseURL); err != nil {
-			return nil, nil, err
-		}
+		env.Journal, err = journal.Start(config.JournalDir, run, t.BaseURL)
 	}
-	return env, func() error {
-		generator.Close()
-		api.Close()
-		if env.Journal != nil {
-			return env.Journal.Finish()
-		}
-		return nil
-	}, nil
+	return env, err
 }
 
 // budgetOf returns the request budget that the profile allows a load run for
@@ -152,31 +160,6 @@ func budgetOf(config Config) *prepare.Budget {
 		return prepare.NewBudget(0)
 	}
 	return prepare.NewBudget(max(1, int64(l.Budget)/int64(max(1, config.Shard.Of))))
-}
-
-// bare returns a function that makes clients that ignore the profile's pace, but are no
-// faster than load may be. They send from a local address of the caller's choice; empty
-// for any.
-func bare(t *target.Target, seed uint64, budget *prepare.Budget) func(int, string) (*client.Client, error) {
-	return func(concurrency int, from string) (*client.Client, error) {
-		options := client.Options{Seed: seed, Allow: budget.One, Concurrency: concurrency, RequestsPerSecond: bareRate(t.Profile)}
-		if from != "" {
-			transport, err := fromAddress(from, t.TLS, concurrency)
-			if err != nil {
-				return nil, err
-			}
-			options.Transport = transport
-		}
-		return t.Client(options)
-	}
-}
-
-// bareRate returns the requests per second of such clients.
-func bareRate(p *profile.Profile) float64 {
-	if p.Load != nil && p.Load.MaxRate > 0 {
-		return float64(p.Load.MaxRate)
-	}
-	return client.Unpaced
 }
 
 // calibrate measures what the generator can do on this machine, with a body of
@@ -198,10 +181,10 @@ func calibrate(ctx context.Context, config Config, api *client.Client, rules *ju
 	}
 	defer inspector.Close()
 	options.Inspect = inspector.Take
-	if config.Calibrate == nil {
-		return generate.Calibrate(ctx, options)
+	if config.Calibrate != nil {
+		return config.Calibrate(ctx, options)
 	}
-	return config.Calibrate(ctx, options)
+	return generate.Calibrate(ctx, options)
 }
 
 func describe(t *target.Target) reports.Target {
@@ -210,14 +193,12 @@ func describe(t *target.Target) reports.Target {
 
 // calibration converts a calibration to the results model.
 func calibration(c measure.Calibration) *load.Calibration {
-	described := &load.Calibration{
-		CeilingPerSecond: c.Ceiling, LagP99MS: float64(c.Lag.Value.Microseconds()) / 1000,
-		ServiceP99MS:    float64(c.Adds.Microseconds()) / 1000,
-		CPUPerRequestUS: float64(c.CPU.Nanoseconds()) / 1000, Cores: runtime.NumCPU(),
-	}
-	described.Note = fmt.Sprintf("measured with responses of %d bytes from a null server on this machine", c.Bytes)
+	note := fmt.Sprintf("measured with responses of %d bytes from a null server on this machine", c.Bytes)
 	if c.Shared {
-		described.Note += ", in the generator's own process (its CPU time is included, which lowers the ceiling)"
+		note += ", in the generator's own process (its CPU time is included, which lowers the ceiling)"
 	}
-	return described
+	return &load.Calibration{
+		CeilingPerSecond: c.Ceiling, LagP99MS: float64(c.Lag.Value.Microseconds()) / 1000, ServiceP99MS: float64(c.Adds.Microseconds()) / 1000,
+		CPUPerRequestUS: float64(c.CPU.Nanoseconds()) / 1000, Cores: runtime.NumCPU(), Note: note,
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
@@ -127,9 +128,9 @@ func runTruth(t *testing.T, tc truthCase) truthRun {
 		tolerated, calibrate = 0, nil
 	}
 	o, err := loadtest.Run(t.Context(), loadtest.Config{
-		LagLimit: tolerated, Calibrate: calibrate,
+		Terms: verdict.Terms{LagLimit: tolerated}, Calibrate: calibrate,
 		Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 1, Workers: tc.workers, Calibrator: testbed.Again(t, nullServer),
-		Watch: func(string, string, schedule.Schedule) {
+		Watch: func(string, string) {
 			if first := truthOf(t, server).Arrivals.First; first != nil && r.shapeFrom.IsZero() {
 				r.shapeFrom = *first
 			}

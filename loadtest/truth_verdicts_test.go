@@ -24,6 +24,7 @@ import (
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/spec"
 )
 
@@ -316,11 +317,11 @@ func (c boundCase) run(t *testing.T, calibrate func(context.Context, generate.Ca
 	server := within(t, c.timeout, served(t, "", c.shape))
 	all, met := c.bounds(t)
 	o, err := loadtest.Run(t.Context(), loadtest.Config{
-		Target: server, ByName: true, Seed: 1, Thresholds: all, Calibrator: testbed.Again(t, nullServer),
+		Target: server, ByName: true, Seed: 1, Terms: verdict.Terms{Thresholds: all}, Calibrator: testbed.Again(t, nullServer),
 		Scenarios: []scenario.Scenario{{Name: "truth", About: "A list whose latencies are known.", Kind: scenario.Steady,
 			Mix: map[string]int{spec.ListLeadLists: 1}, Limits: []int{1}, Rate: c.persecond(), Duration: c.lasts}},
 		Calibrate: calibrate,
-		Watch:     func(string, string, schedule.Schedule) { forget(t, server) },
+		Watch:     func(string, string) { forget(t, server) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,7 +31,8 @@ import (
 type loadFlags struct {
 	runFlags // the target, the seed, the output directory
 
-	given map[string]bool // the flags that were set, by name
+	given    map[string]bool // the flags that were set, by name
+	selected []string        // those that select, with their values
 
 	list      bool
 	scenarios []string
@@ -105,6 +109,7 @@ the verdict.`,
 		flags.StringSliceVar(&f.consent, "consent", nil, "host name of a target that is not on this machine, repeated as your consent to load it")
 		f.registerWrites(flags)
 		f.registerBounds(flags)
+		f.registerUserAgent(flags)
 	})
 	group(flags, "Load", func() {
 		flags.BoolVar(&f.list, "list", false, "list the scenarios with the other flags applied, and send nothing")
@@ -151,11 +156,35 @@ the verdict.`,
 // defaultLoadOutput is where results go.
 const defaultLoadOutput = "load-results"
 
+// selecting are the flags that say what is sent and how it is judged, as results show them.
+var selecting = []string{"scenario", "scenario-file", "rate", "burst", "max-rate", "duration", "warmup", "clients", "page-size", "mix", "operation",
+	"probe-budget", "probe", "against", "pairs", "writes", "max-requests", "timeout", "lag-limit", "inspect-share", "concurrency", "threshold"}
+
 // note remembers which flags were set, here or in the environment.
 func (f *loadFlags) note(flags *pflag.FlagSet) {
 	f.given = map[string]bool{}
 	flags.Visit(func(flag *pflag.Flag) { f.given[flag.Name] = true })
 	f.rowsGiven = f.given["rows"]
+	for _, name := range selecting {
+		if !f.given[name] {
+			continue
+		}
+		value := flags.Lookup(name).Value
+		values := []string{value.String()}
+		if list, ok := value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if name == "mix" { // a map
+			values = strings.Split(strings.Trim(values[0], "[]"), ",")
+			slices.Sort(values)
+		}
+		for _, v := range values {
+			if name == "threshold" {
+				v = strconv.Quote(v)
+			}
+			f.selected = append(f.selected, "--"+name+" "+v)
+		}
+	}
 }
 
 func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,42 +21,38 @@ import (
 	"outreach.example/conformance/loadtest/verdict"
 )
 
+// refusals are errors in the flags.
+type refusals []error
+
+// when adds an error if the flags are wrong.
+func (r *refusals) when(wrong bool, format string, args ...any) {
+	if wrong {
+		*r = append(*r, fmt.Errorf(format, args...))
+	}
+}
+
 // config returns the configuration without the target.
 func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (loadtest.Config, error) {
-	var wrong []error
 	config := loadtest.Config{
 		Scenarios: scenarios, ByName: len(f.scenarios) > 0 || f.file != "", Consent: f.consent, Seed: f.seed, Version: version(), Commit: commit(debug.ReadBuildInfo()),
-		Selection: f.selection(), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, Calibrate: calibrate, LagLimit: f.lagLimit,
+		Selection: strings.Join(f.selected, " "), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, Calibrate: calibrate,
 	}
+	config.LagLimit = f.lagLimit
+	var wrong refusals
 	if err := f.runFlags.selection().CheckOperations(); err != nil {
 		wrong = append(wrong, err)
 	}
-	if f.printPart && (f.formats.onStdout() != consoleFormat || f.formats.has(format{name: githubFormat})) {
-		wrong = append(wrong, errors.New("--print-part: prints nothing but the part (leave out --format, or give each format a file)"))
-	}
-	if f.seed > math.MaxInt64 {
-		wrong = append(wrong, fmt.Errorf("--seed %d: want at most %d", f.seed, math.MaxInt64))
-	}
-	if f.rowsGiven && !f.isEmbedded() {
-		wrong = append(wrong, fmt.Errorf("--rows %d, or %s: only for the embedded target", f.rows, envvar.OfFlag("rows")))
-	}
-	if f.given["lag-limit"] && f.lagLimit <= 0 {
-		wrong = append(wrong, fmt.Errorf("--lag-limit %s: want more than 0", f.lagLimit))
-	}
-	if f.workers < 1 || f.workers > generate.MaxWorkers {
-		wrong = append(wrong, fmt.Errorf("--concurrency %d: want 1 to %d (default %d)", f.workers, generate.MaxWorkers, generate.DefaultWorkers))
-	}
-	if !(f.share > 0 && f.share <= 1) {
-		wrong = append(wrong, fmt.Errorf("--inspect-share %v: want a share above 0, at most 1", f.share))
-	}
-	var err error
-	if config.Thresholds, err = f.mergedThresholds(scenarios, stderr); err != nil {
-		wrong = append(wrong, err)
-	}
-	settings := loadtest.Settings{Scenarios: scenarios, Named: len(f.scenarios), Shard: f.shard, StartAt: f.startAt, PrintPart: f.printPart,
-		Seed: f.seed, Embedded: f.isEmbedded(), Against: f.against != "", Pairs: f.pairs, PairsGiven: f.given["pairs"], Baseline: f.baseline != ""}
-	config.Shard, config.Start, err = settings.Check(time.Now())
-	return config, errors.Join(append(wrong, err)...)
+	wrong.when(f.printPart && (f.formats.onStdout() != consoleFormat || f.formats.has(format{name: githubFormat})),
+		"--print-part: prints nothing but the part (leave out --format, or give each format a file)")
+	wrong.when(f.seed > math.MaxInt64, "--seed %d: want at most %d", f.seed, math.MaxInt64)
+	wrong.when(f.rowsGiven && !f.isEmbedded(), "--rows %d, or %s: only for the embedded target", f.rows, envvar.OfFlag("rows"))
+	wrong.when(f.given["lag-limit"] && f.lagLimit <= 0, "--lag-limit %s: want more than 0", f.lagLimit)
+	wrong.when(f.workers < 1 || f.workers > generate.MaxWorkers, "--concurrency %d: want 1 to %d (default %d)", f.workers, generate.MaxWorkers, generate.DefaultWorkers)
+	wrong.when(!(f.share > 0 && f.share <= 1), "--inspect-share %v: want a share above 0, at most 1", f.share)
+	var err, wrongThreshold error
+	config.Thresholds, wrongThreshold = f.mergedThresholds(scenarios, stderr)
+	config.Shard, config.Start, err = f.sharing(scenarios, time.Now())
+	return config, errors.Join(append(wrong, wrongThreshold, err)...)
 }
 
 // known returns the scenarios of the file, or the built-in ones.
@@ -80,25 +74,21 @@ func (f loadFlags) chosen() ([]scenario.Scenario, error) {
 		return nil, fmt.Errorf("--scenario %w", err)
 	}
 	var settings []scenario.Setting
-	for _, s := range []struct {
-		flag  string
-		given bool
-		field string
-		set   func(*scenario.Scenario)
-	}{
-		{"rate", f.given["rate"], "rate", func(s *scenario.Scenario) { s.Rate = f.rate }},
-		{"burst", f.given["burst"], "burst", func(s *scenario.Scenario) { s.Burst = f.burst }},
-		{"max-rate", f.given["max-rate"], "max_rate", func(s *scenario.Scenario) { s.MaxRate = f.maxRate }},
-		{"duration", f.given["duration"], "duration", func(s *scenario.Scenario) { s.Last(f.duration) }},
-		{"warmup", f.given["warmup"], "warmup", func(s *scenario.Scenario) { s.Warmup = f.warmup }},
-		{"clients", f.given["clients"], "clients", func(s *scenario.Scenario) { s.Clients = f.clients }},
-		{"page-size", len(f.limits) > 0, "page_sizes", func(s *scenario.Scenario) { s.Limits = f.limits }},
-		{"mix", len(f.mix) > 0, "mix", func(s *scenario.Scenario) { s.Mix = f.mix }},
-		{"probe-budget", f.given["probe-budget"], "probe_budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
-		{"probe", f.probe != "", "probe", func(s *scenario.Scenario) { s.Probe = f.probe }},
+	for _, s := range []scenario.Setting{
+		{Name: "rate", Field: "rate", Value: f.rate},
+		{Name: "burst", Field: "burst", Value: f.burst},
+		{Name: "max-rate", Field: "max_rate", Value: f.maxRate},
+		{Name: "duration", Field: "duration", Value: f.duration},
+		{Name: "warmup", Field: "warmup", Value: f.warmup},
+		{Name: "clients", Field: "clients", Value: f.clients},
+		{Name: "page-size", Field: "page_sizes", Value: f.limits},
+		{Name: "mix", Field: "mix", Value: f.mix},
+		{Name: "probe-budget", Field: "probe_budget", Value: f.budget},
+		{Name: "probe", Field: "probe", Value: f.probe},
 	} {
-		if s.given {
-			settings = append(settings, scenario.Setting{Name: "--" + s.flag, Field: s.field, Set: s.set})
+		if f.given[s.Name] {
+			s.Name = "--" + s.Name
+			settings = append(settings, s)
 		}
 	}
 	return scenario.Override(picked, settings...)
@@ -140,45 +130,4 @@ func (f loadFlags) fitTo(config *loadtest.Config, t *target.Target) {
 	if config.Seed == 0 {
 		config.Seed = 1 + rand.Uint64N(1<<31)
 	}
-}
-
-// selection returns the flags that select what is sent.
-func (f loadFlags) selection() string {
-	var parts []string
-	add := func(given bool, flag string, value any) {
-		if given {
-			parts = append(parts, fmt.Sprintf("--%s %v", flag, value))
-		}
-	}
-	add(len(f.scenarios) > 0, "scenario", strings.Join(f.scenarios, ","))
-	add(f.file != "", "scenario-file", f.file)
-	add(f.rate != 0, "rate", f.rate)
-	add(f.burst != 0, "burst", f.burst)
-	add(f.maxRate != 0, "max-rate", f.maxRate)
-	add(f.duration != 0, "duration", f.duration)
-	add(f.warmup != 0, "warmup", f.warmup)
-	add(f.clients != 0, "clients", f.clients)
-	for _, limit := range f.limits {
-		add(true, "page-size", limit)
-	}
-	for _, operation := range slices.Sorted(maps.Keys(f.mix)) {
-		add(true, "mix", fmt.Sprintf("%s=%d", operation, f.mix[operation]))
-	}
-	for _, operation := range f.operations {
-		add(true, "operation", operation)
-	}
-	add(f.budget != 0, "probe-budget", f.budget)
-	add(f.probe != "", "probe", f.probe)
-	add(f.against != "", "against", f.against)
-	add(f.against != "", "pairs", f.pairs)
-	add(f.given["writes"], "writes", f.writes)
-	add(f.given["max-requests"], "max-requests", f.requests)
-	add(f.given["timeout"], "timeout", f.timeout)
-	add(f.lagLimit != 0, "lag-limit", f.lagLimit)
-	add(f.share != 1, "inspect-share", f.share)
-	add(f.given["concurrency"], "concurrency", f.workers)
-	for _, t := range f.thresholds {
-		add(true, "threshold", strconv.Quote(t))
-	}
-	return strings.Join(parts, " ")
 }

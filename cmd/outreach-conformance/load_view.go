@@ -11,7 +11,6 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/reports/console"
 )
 
@@ -38,7 +37,7 @@ func newLoadView(stderr io.Writer, scenarios []string) *loadView {
 }
 
 // begin notes that a phase, or a step of one, begins.
-func (v *loadView) begin(scenario, step string, _ schedule.Schedule) {
+func (v *loadView) begin(scenario, step string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.scenario, v.step = scenario, step

@@ -21,7 +21,7 @@ var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/load.md", "create them first, at most 1,000", "loadtest/prepare", "maxStock", "1000"},
 	{"docs/load.md", "was idle for 100 ms", "loadtest/generate", "leastIdle", "100 * time.Millisecond"},
 	{"docs/load.md", "bodies above 8 MiB", "internal/client", "DefaultMaxBody", "8 << 20"},
-	{"docs/fan-out.md", "at most 24 hours", "loadtest", "mostAhead", "24 * time.Hour"},
+	{"docs/fan-out.md", "at most 24 hours", "cmd/outreach-conformance", "mostAhead", "24 * time.Hour"},
 	{"docs/load.md", "is at most 0.01;", "loadtest/compare", "Level", "0.01"},
 	{"docs/rate-limits.md", "more than 8,000 requests", "loadtest/infer", "mostBurst", "8000"},
 	{"docs/rate-limits.md", "volleys of 50 requests", "internal/client", "volley", `"#[1-50]"`},

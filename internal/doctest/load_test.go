@@ -79,7 +79,7 @@ func loadRun(t *testing.T) string {
 	mixed := all[slices.IndexFunc(all, func(s scenario.Scenario) bool { return s.Name == "mixed" })]
 	mixed.Duration = 5 * time.Second
 	config := loadtest.Config{Target: reference(t), Scenarios: []scenario.Scenario{mixed}, ByName: true,
-		Selection: "--scenario mixed --duration 5s", Seed: sampleSeed, Version: "(devel)", LagLimit: time.Minute}
+		Selection: "--scenario mixed --duration 5s", Seed: sampleSeed, Version: "(devel)", Terms: verdict.Terms{LagLimit: time.Minute}}
 	if !*update { // figures are not compared, and a calibration takes all processors
 		config.Calibrate = func(context.Context, generate.CalibrationOptions) (measure.Calibration, error) {
 			return measure.Calibration{Ceiling: 10_000, Rate: 5000, CPU: 100 * time.Microsecond}, nil

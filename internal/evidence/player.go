@@ -2,6 +2,8 @@ package evidence
 
 import (
 	"bytes"
+	"compress/flate"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -12,9 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/har"

@@ -6,14 +6,13 @@ package evidence
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
-
-	"github.com/klauspost/compress/gzip"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/har"

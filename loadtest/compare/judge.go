@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
 
 	"outreach.example/conformance/reports/load"
 )
@@ -27,13 +27,15 @@ type Figure struct {
 // effect is a mean over the pairs.
 type effect struct {
 	mean, err float64 // err is the standard error of the mean
-	chance    distuv.StudentsT
+	freedom   float64 // degrees, of Student's distribution
 }
 
 func effectOf(values []float64) effect {
-	mean, deviation := stat.MeanStdDev(values, nil)
 	n := float64(len(values))
-	return effect{mean, stat.StdErr(deviation, n), distuv.StudentsT{Sigma: 1, Nu: n - 1}}
+	mean := floats.Sum(values) / n
+	rest := slices.Clone(values)
+	floats.AddConst(-mean, rest)
+	return effect{mean, floats.Norm(rest, 2) / math.Sqrt(n*(n-1)), n - 1}
 }
 
 // p returns the two-sided P value of the mean, if its true value is 0.
@@ -41,12 +43,14 @@ func (e effect) p() float64 {
 	if e.mean == 0 {
 		return 1
 	}
-	return 2 * e.chance.Survival(math.Abs(e.mean)/e.err)
+	t := e.mean / e.err
+	return mathext.RegIncBeta(e.freedom/2, 0.5, e.freedom/(e.freedom+t*t))
 }
 
 // interval returns the values that the test does not reject at the level.
 func (e effect) interval(level float64) (low, high float64) {
-	reach := e.err * e.chance.Quantile(1-level/2)
+	x := mathext.InvRegIncBeta(e.freedom/2, 0.5, level)
+	reach := e.err * math.Sqrt(e.freedom*(1-x)/x) // the inverse of p
 	return e.mean - reach, e.mean + reach
 }
 
@@ -152,5 +156,6 @@ func (f Figure) unfit(figures int) string {
 
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
-	return stat.Mean(sorted[(len(sorted)-1)/2:len(sorted)/2+1], nil)
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

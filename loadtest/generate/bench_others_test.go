@@ -96,7 +96,7 @@ func BenchmarkPacing(b *testing.B) {
 		sent := &arrivals{RoundTripper: g.opts.Transport}
 		g.opts.Transport = sent
 		before, _ := processorTime()
-		r, err := g.Run(context.Background(), Phase{Name: "bench", Schedule: schedule.Constant(rate, benchFor), Mix: asking("/")})
+		r, _, err := g.Run(context.Background(), Phase{Name: "bench", Schedule: schedule.Constant(rate, benchFor), Mix: asking("/")})
 		if err != nil {
 			b.Fatal(err)
 		}

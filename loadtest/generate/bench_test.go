@@ -190,7 +190,7 @@ func checkPages(opts Options, rate float64, u *usage) error {
 	p := Phase{Name: "bench", Schedule: schedule.Constant(rate, benchFor), Inspect: in.Take,
 		Mix: func(uint64) Request { return Request{Label: "page", Path: benchPath, Asked: asked} }}
 	measured(u, func() {
-		r, err2 := g.Run(context.Background(), p)
+		r, _, err2 := g.Run(context.Background(), p)
 		in.Close()
 		err, u.Sent, u.Lag = err2, r.Sent, r.Lag.Value(0.99)
 	})

@@ -2,6 +2,7 @@ package generate
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,6 @@ type CalibrationOptions struct {
 	// Body is the body of the null server's responses: one of the target's, or as
 	// many bytes.
 	Body []byte
-	// Rate is the rate at which lag and processor time are measured. 0, or a rate
-	// that is too high, means half of the ceiling.
-	Rate float64
 	// Request and Inspect are as in a phase, because inspection is a part of the
 	// load. The request must have no body and needs no path.
 	Request Request
@@ -43,7 +41,8 @@ type CalibrationOptions struct {
 	Child []string
 }
 
-// Calibrate loads a null server on this machine for about 2 s.
+// Calibrate loads a null server on this machine for about 2 s: first with as many
+// requests as get through, then with half of that.
 func Calibrate(ctx context.Context, opts CalibrationOptions) (measure.Calibration, error) {
 	c := measure.Calibration{Shared: len(opts.Child) == 0, Bytes: len(opts.Body)}
 	base, stop, err := startNull(ctx, opts)
@@ -51,59 +50,36 @@ func Calibrate(ctx context.Context, opts CalibrationOptions) (measure.Calibratio
 		return c, fmt.Errorf("generate: calibration: %w", err)
 	}
 	defer stop()
-	if opts.Request.Path == "" {
-		opts.Request.Path = "/"
+	opts.Request.Path = cmp.Or(opts.Request.Path, "/")
+	send := func(workers int, rate float64, lasts time.Duration) (measure.Recording, error) {
+		g, err := New(Options{BaseURL: base, Workers: workers, Timeout: sampling})
+		if err != nil {
+			return measure.Recording{}, err
+		}
+		defer g.Close()
+		rec, _, err := g.Run(ctx, Phase{Name: "calibration", Schedule: schedule.Constant(rate, lasts), Inspect: opts.Inspect, LateTolerance: time.Nanosecond,
+			Mix: func(uint64) Request { return opts.Request }})
+		return rec, err
 	}
-	phase := func(name string, rate float64, d time.Duration) Phase {
-		return Phase{Name: name, Schedule: schedule.Constant(rate, d), Inspect: opts.Inspect, LateTolerance: time.Nanosecond,
-			Mix: func(uint64) Request { return opts.Request }}
-	}
-	if c.Ceiling, err = findCeiling(ctx, base, phase("saturation", saturationRate, saturating)); err != nil {
+	most, err := send(saturatingInUse, saturationRate, saturating)
+	if err != nil {
 		return c, err
 	}
+	c.Ceiling = float64(most.Count(measure.Accepted)) / saturating.Seconds()
+	if c.Ceiling == 0 {
+		return c, errors.New("generate: calibration: the null server did not respond")
+	}
 	c.Rate = c.Ceiling / 2
-	if opts.Rate > 0 && opts.Rate < measure.NearCeiling*c.Ceiling {
-		c.Rate = opts.Rate
-	}
-	return c, sample(ctx, &c, base, phase("calibration", max(c.Rate, 10), sampling))
-}
-
-// findCeiling measures how many requests a second get through if the next one is
-// always due.
-func findCeiling(ctx context.Context, base string, p Phase) (float64, error) {
-	g, err := New(Options{BaseURL: base, Workers: saturatingInUse, Timeout: sampling})
-	if err != nil {
-		return 0, err
-	}
-	defer g.Close()
-	r, err := g.Run(ctx, p)
-	if err != nil {
-		return 0, err
-	}
-	if r.Count(measure.Accepted) == 0 {
-		return 0, errors.New("generate: calibration: the null server did not respond")
-	}
-	return float64(r.Count(measure.Accepted)) / saturating.Seconds(), nil
-}
-
-// sample measures the send lag, the service time of the null server and the processor time
-// of a request; 0 if the system does not report it.
-func sample(ctx context.Context, c *measure.Calibration, base string, p Phase) error {
-	g, err := New(Options{BaseURL: base, Timeout: sampling})
-	if err != nil {
-		return err
-	}
-	defer g.Close()
 	before, known := processorTime()
-	r, err := g.Run(ctx, p)
+	r, err := send(0, max(c.Rate, 10), sampling)
 	if err != nil {
-		return err
+		return c, err
 	}
-	if after, _ := processorTime(); known && r.Sent > 0 {
+	if after, _ := processorTime(); known && r.Sent > 0 { // 0 if the system does not report it
 		c.CPU = (after - before) / time.Duration(r.Sent)
 	}
 	c.Lag, c.Adds = r.Lag.Quantile(0.99), r.Service[measure.Accepted].Value(0.99)
-	return nil
+	return c, nil
 }
 
 // startNull starts the null server and returns its address.

@@ -1,8 +1,8 @@
 // Package generate sends the requests of a phase on schedule, with Vegeta, and
 // records Vegeta's results. The mix of requests is the phase's vegeta.Targeter
-// (hits.Target), the schedule is its vegeta.Pacer (pacer), and vegeta.Attacker sends
-// each request through its http.Client. A transport under that client observes what
-// goes out and what comes back.
+// (attack.Target), the schedule is its vegeta.Pacer (pacer), and vegeta.Attacker sends
+// each request through its http.Client. The transport of that client (attack.RoundTrip)
+// observes what goes out and what comes back.
 //
 // The package adds what Vegeta lacks:
 //   - Every time counts from the due time. Vegeta's latency counts from the

@@ -95,7 +95,7 @@ func constant(rate float64, d time.Duration) Phase {
 
 func run(t *testing.T, g *Generator, p Phase) measure.Recording {
 	t.Helper()
-	r, err := g.Run(context.Background(), p)
+	r, _, err := g.Run(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

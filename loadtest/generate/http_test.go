@@ -245,11 +245,11 @@ func TestCountsAreTheServers(t *testing.T) {
 func TestCalibrate(t *testing.T) {
 	g := NewWithT(t)
 	var inspected atomic.Int64
-	c, err := Calibrate(context.Background(), CalibrationOptions{Body: bytes.Repeat([]byte("x"), 5000), Rate: 50, Child: testbed.Again(t, nullFlag),
+	c, err := Calibrate(context.Background(), CalibrationOptions{Body: bytes.Repeat([]byte("x"), 5000), Child: testbed.Again(t, nullFlag),
 		Inspect: func(a inspect.Answer) { inspected.Add(1); a.Body.Release() }})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(c.Ceiling).To(BeNumerically(">", 100))
-	g.Expect(c.Rate).To(Equal(50.0))
+	g.Expect(c.Rate).To(Equal(c.Ceiling / 2))
 	g.Expect(c.Lag.Samples).To(BeNumerically(">", 0))
 	g.Expect(c.CPU).To(BeNumerically(">", 0))
 	g.Expect(c.Shared).To(BeFalse())

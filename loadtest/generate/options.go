@@ -3,8 +3,6 @@ package generate
 import (
 	"cmp"
 	"crypto/tls"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -20,7 +18,7 @@ const (
 	DefaultMaxBody = client.DefaultMaxBody
 )
 
-// MaxWorkers is the upper bound of Options.Workers. Each worker needs a connection.
+// MaxWorkers is the most that Options.Workers may be. Each worker needs a connection.
 const MaxWorkers = 65_536
 
 // A target counts as stopped if it answers nothing for Options.MaxOutage and leaves
@@ -40,6 +38,8 @@ type Options struct {
 	BaseURL string
 	// TLSConfig is as in client.Options.
 	TLSConfig *tls.Config
+	// UserAgent is as in client.Options.
+	UserAgent string
 	// Transport replaces the network and TLSConfig. It must honour the request's
 	// context.
 	Transport http.RoundTripper
@@ -70,10 +70,7 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	// The client checks the base address and the TLS configuration.
 	_, err := client.New(client.Options{BaseURL: o.BaseURL, TLSConfig: o.TLSConfig, Transport: o.Transport})
-	if o.Workers < 0 || o.Workers > MaxWorkers || o.Timeout < 0 || o.MaxBody < 0 || o.MaxOutage < 0 {
-		err = errors.Join(err, fmt.Errorf("generate: %d workers, a timeout of %s, bodies of %d bytes, outages of %s: want more than 0, at most %d workers, or 0 for the defaults",
-			o.Workers, o.Timeout, o.MaxBody, o.MaxOutage, MaxWorkers))
-	}
+	o.UserAgent = cmp.Or(o.UserAgent, client.UserAgent)
 	o.Workers, o.Timeout, o.MaxBody = cmp.Or(o.Workers, DefaultWorkers), cmp.Or(o.Timeout, DefaultTimeout), cmp.Or(o.MaxBody, DefaultMaxBody)
 	o.MaxOutage = cmp.Or(o.MaxOutage, max(leastMaxOutage, outageTimeouts*o.Timeout))
 	if o.Sleep == nil {

@@ -42,7 +42,7 @@ func TestADeadTargetIsGivenUp(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				n := &network{answer: mute(func(at time.Duration) bool { return at >= dies })}
-				r, err := inBubble(t, n, tc.opts).Run(context.Background(), constant(20, 8*time.Hour))
+				r, _, err := inBubble(t, n, tc.opts).Run(context.Background(), constant(20, 8*time.Hour))
 				var silent *outage.Error
 				g.Expect(errors.As(err, &silent)).To(BeTrue(), "%v", err)
 				g.Expect(silent.For).To(BeNumerically("~", tc.silence, time.Second))
@@ -131,11 +131,10 @@ func TestOutages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				var told outage.Outages
 				p := constant(20, lasts)
-				p.Outages = func(s outage.Outages) { told = s }
 				n := &network{answer: mute(tc.dead)}
-				run(t, inBubble(t, n, Options{Timeout: 700 * time.Millisecond, MaxOutage: time.Hour}), p)
+				_, told, err := inBubble(t, n, Options{Timeout: 700 * time.Millisecond, MaxOutage: time.Hour}).Run(t.Context(), p)
+				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(told.Ended).To(BeEquivalentTo(tc.ended))
 				g.Expect(told.Longest.From).To(about(tc.from))
 				g.Expect(told.Longest.To).To(about(tc.to))

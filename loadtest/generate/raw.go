@@ -2,7 +2,6 @@ package generate
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,31 +10,26 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
-// rawWriter writes Vegeta's results with Vegeta's encoders. It stops at the first
+// rawWriter writes Vegeta's results with Vegeta's encoders. It keeps the first
 // error.
 type rawWriter struct {
 	encoders []vegeta.Encoder
 	err      error
 }
 
-// newRawWriter returns nil for no writer.
-func newRawWriter(binary, lines io.Writer) *rawWriter {
-	w := &rawWriter{}
-	if binary != nil {
-		w.encoders = append(w.encoders, vegeta.NewEncoder(binary))
+func newRawWriter(opts Options) (w rawWriter) {
+	if opts.Raw != nil {
+		w.encoders = append(w.encoders, vegeta.NewEncoder(opts.Raw))
 	}
-	if lines != nil {
-		w.encoders = append(w.encoders, vegeta.NewJSONEncoder(lines))
-	}
-	if len(w.encoders) == 0 {
-		return nil
+	if opts.RawLines != nil {
+		w.encoders = append(w.encoders, vegeta.NewJSONEncoder(opts.RawLines))
 	}
 	return w
 }
 
 // attackName names a phase in the results. Vegeta's plot needs the hits of an
 // attack to be numbered 0, 1, 2, …, so each shard is an attack of its own.
-func attackName(p Phase) string {
+func (p Phase) attackName() string {
 	if p.Schedule.Of <= 1 {
 		return p.Name
 	}
@@ -47,12 +41,14 @@ func attackName(p Phase) string {
 // waited. BytesIn is what was read, since Vegeta keeps no bodies. Errors and headers
 // are cut down to what cannot hold a secret.
 func (w *rawWriter) add(result *vegeta.Result, h *hit, start time.Time) {
-	if w == nil || w.err != nil {
-		return
-	}
 	r := *result
 	r.Timestamp, r.Latency, r.BytesIn = start.Add(h.Due), h.Response(), uint64(h.Bytes)
-	r.Code, r.Headers = uint16(h.Status), shownHeaders(h.header) // no code of Vegeta's if a redirect leads nowhere
+	r.Code, r.Headers = uint16(h.Status), http.Header{} // no code of Vegeta's if a redirect leads nowhere
+	for name, values := range h.header {                // others, such as cookies, may hold secrets
+		if name == "Content-Type" || name == "Retry-After" || strings.HasPrefix(name, "Ratelimit") || strings.HasPrefix(name, "X-Ratelimit") {
+			r.Headers[name] = values
+		}
+	}
 	switch {
 	case h.Failure != "":
 		r.Code, r.Error = 0, h.Failure // Vegeta counts every code below 400 as success
@@ -60,21 +56,8 @@ func (w *rawWriter) add(result *vegeta.Result, h *hit, start time.Time) {
 		r.Error = strings.TrimSpace(strconv.Itoa(h.Status) + " " + http.StatusText(h.Status))
 	}
 	for _, encode := range w.encoders {
-		if err := encode(&r); err != nil {
+		if err := encode(&r); err != nil && w.err == nil {
 			w.err = fmt.Errorf("generate: cannot write the raw results: %w", err)
-			return
 		}
 	}
-}
-
-// shownHeaders returns the headers that say something about load. Others, such as
-// cookies, may hold secrets.
-func shownHeaders(h http.Header) http.Header {
-	shown := http.Header{}
-	for name, values := range h {
-		if name == "Content-Type" || name == "Retry-After" || strings.HasPrefix(name, "Ratelimit") || strings.HasPrefix(name, "X-Ratelimit") {
-			shown[name] = values
-		}
-	}
-	return shown
 }

@@ -134,7 +134,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full
 func TestRawWriteErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		r, err := inBubble(t, &network{}, Options{Raw: brokenWriter{}}).Run(t.Context(), constant(10, time.Second))
+		r, _, err := inBubble(t, &network{}, Options{Raw: brokenWriter{}}).Run(t.Context(), constant(10, time.Second))
 		g.Expect(err).To(MatchError(ContainSubstring("disk full")))
 		g.Expect(r.Sent).To(BeEquivalentTo(10), "the figures are there nevertheless")
 	})

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -23,19 +24,19 @@ type Request struct {
 
 // Mix returns the request at a place of the whole schedule. It must be
 // deterministic, so that shards together send what the whole would send. It must
-// be safe for concurrent use and quick: Vegeta calls it, through hits.Target,
-// when the request is due.
+// be safe for concurrent use and quick: Vegeta calls it, through attack.Target,
+// when the request is due, and again when it is sent.
 type Mix func(place uint64) Request
 
 // fill writes the request into the target. The path must begin with a slash, so
-// that no request and no key can reach another host than base.
-func (q Request) fill(t *vegeta.Target, base string) error {
+// that no request and no key can reach another host than that of the base address.
+func (q Request) fill(t *vegeta.Target, opts Options) error {
 	if !strings.HasPrefix(q.Path, "/") {
 		return fmt.Errorf("generate: request %q: the path %q does not begin with a slash", q.Label, q.Path)
 	}
-	t.Method, t.URL, t.Body = q.method(), base+q.Path, q.Body
+	t.Method, t.URL, t.Body = cmp.Or(q.Method, http.MethodGet), opts.BaseURL+q.Path, q.Body
 	t.Header = make(http.Header, 5)
-	t.Header["User-Agent"] = []string{client.UserAgent}
+	t.Header["User-Agent"] = []string{opts.UserAgent}
 	t.Header["Accept-Encoding"] = []string{"identity"} // without it, a server may compress
 	if len(q.Body) > 0 {
 		t.Header["Content-Type"] = []string{"application/json"}
@@ -44,11 +45,4 @@ func (q Request) fill(t *vegeta.Target, base string) error {
 		t.Header["Authorization"] = []string{"Bearer " + q.Key.Token}
 	}
 	return nil
-}
-
-func (q Request) method() string {
-	if q.Method == "" {
-		return http.MethodGet
-	}
-	return q.Method
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // The answers of a server are correlated: a stall makes neighbours slow
@@ -73,8 +73,9 @@ func effectOf(blocks []block, own int64) float64 {
 		correlation := (effect - 1) / (size - 1)
 		effect = 1 + correlation*max(size*float64(own)/n-1, 0)
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: count - 1}.Quantile(1 - alpha/2)
-	z := distuv.UnitNormal.Quantile(1 - alpha/2)
+	x := mathext.InvRegIncBeta((count-1)/2, 0.5, alpha)
+	t := math.Sqrt((count - 1) * (1 - x) / x) // the quantile of Student's distribution
+	z := mathext.NormalQuantile(1 - alpha/2)
 	return effect * math.Pow(t/z, 2)
 }
 

@@ -9,8 +9,8 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports/load"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Point is one value of a series.
@@ -96,14 +96,24 @@ func blockMeans(points []Point) (at, value []float64) {
 	}
 	for i := range times {
 		if len(times[i]) > 0 {
-			at, value = append(at, stat.Mean(times[i], nil)), append(value, stat.Mean(values[i], nil))
+			at, value = append(at, mean(times[i])), append(value, mean(values[i]))
 		}
 	}
 	return at, value
 }
 
+func mean(values []float64) float64 { return floats.Sum(values) / float64(len(values)) }
+
+// centred returns the values less their mean.
+func centred(values []float64) []float64 {
+	rest := slices.Clone(values)
+	floats.AddConst(-mean(values), rest)
+	return rest
+}
+
+// median returns the middle value, or the lower of the two in the middle.
 func median(values []float64) float64 {
-	return stat.Quantile(0.5, stat.Empirical, slices.Sorted(slices.Values(values)), nil)
+	return slices.Sorted(slices.Values(values))[(len(values)-1)/2]
 }
 
 // theilSen is the median of the slopes between all pairs, with Sen's interval:
@@ -118,7 +128,7 @@ func theilSen(at, value []float64) (slope load.Estimate, bounded bool) {
 	}
 	slices.Sort(slopes)
 	slope.Value = median(slopes)
-	z := distuv.UnitNormal.Quantile(1 - (1-driftConfidence)/2)
+	z := mathext.NormalQuantile(1 - (1-driftConfidence)/2)
 	blocks, n := float64(len(at)), float64(len(slopes))
 	variance := blocks * (blocks - 1) * (2*blocks + 5) / 18 // of Kendall's statistic; ties would only narrow it
 	reach := z * math.Sqrt(variance*inflation(at, value, slope.Value))
@@ -138,11 +148,12 @@ func inflation(at, value []float64, slope float64) float64 {
 	for i := range at {
 		rest[i] = value[i] - slope*at[i]
 	}
-	if stat.PopVariance(rest, nil) <= 1e-18*stat.PopVariance(value, nil) {
+	if floats.Norm(centred(rest), 2) <= 1e-9*floats.Norm(centred(value), 2) {
 		return 1 // the rest is rounding
 	}
 	n := len(rest)
-	r := stat.Correlation(rest[1:], rest[:n-1], nil)
+	later, earlier := centred(rest[1:]), centred(rest[:n-1])
+	r := floats.Dot(later, earlier) / (floats.Norm(later, 2) * floats.Norm(earlier, 2))
 	r = min(max(r+(2+4*r)/float64(n), 0), mostCorrelation)
 	return (1 + r) / (1 - r)
 }

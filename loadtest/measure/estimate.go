@@ -8,7 +8,7 @@ import (
 
 	"outreach.example/conformance/internal/printable"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Confidence is the confidence of every interval of this package but those of
@@ -131,8 +131,7 @@ func binomialQuantile(n, p, q float64) int64 {
 	case p >= 1:
 		return int64(n)
 	case n > normal:
-		return int64(math.Round(n*p + math.Sqrt(n*p*(1-p))*distuv.UnitNormal.Quantile(q)))
+		return int64(math.Round(n*p + math.Sqrt(n*p*(1-p))*mathext.NormalQuantile(q)))
 	}
-	x := distuv.Binomial{N: n, P: p}
-	return int64(sort.Search(int(n), func(k int) bool { return x.CDF(float64(k)) >= q }))
+	return int64(sort.Search(int(n), func(k int) bool { return mathext.RegIncBeta(n-float64(k), float64(k)+1, 1-p) >= q }))
 }

@@ -3,7 +3,7 @@ package measure
 import (
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Share is the share of requests beyond a bound, with its interval.
@@ -126,10 +126,10 @@ func clopperPearson(count, of int64, design float64) (low, high float64) {
 	hits, n := float64(count)/design, float64(of)/design
 	high = 1
 	if count > 0 {
-		low = distuv.Beta{Alpha: hits, Beta: n - hits + 1}.Quantile(alpha / 2)
+		low = mathext.InvRegIncBeta(hits, n-hits+1, alpha/2)
 	}
 	if count < of {
-		high = distuv.Beta{Alpha: hits + 1, Beta: n - hits}.Quantile(1 - alpha/2)
+		high = mathext.InvRegIncBeta(hits+1, n-hits, 1-alpha/2)
 	}
 	return low, high
 }

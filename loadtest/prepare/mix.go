@@ -126,11 +126,6 @@ func (m *Mix) Requests(limit int, base uint64) generate.Mix {
 	}
 }
 
-// From is Requests for a phase whose first place is not known yet.
-func (m *Mix) From(limit int) func(base uint64) generate.Mix {
-	return func(base uint64) generate.Mix { return m.Requests(limit, base) }
-}
-
 // Reading returns the mix of a warm-up, which changes nothing.
 func (m *Mix) Reading(limit int) generate.Mix {
 	return func(seq uint64) generate.Request {

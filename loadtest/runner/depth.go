@@ -3,8 +3,10 @@ package runner
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/prepare"
@@ -19,10 +21,7 @@ const mostPagesToPlaces = 12_000
 // depth compares the latency of pages by their place in the list. It first
 // walks to the places, then requests all of them in turn at a fixed rate.
 func (r *runner) depth() error {
-	limit := 1
-	if len(r.scenario.Limits) > 0 {
-		limit = max(1, r.scenario.Limits[0])
-	}
+	limit := max(1, r.scenario.PageSizes()[0])
 	var places []verdict.Page
 	for _, op := range r.mix.Operations() {
 		found, err := r.placesOf(op, limit)
@@ -31,13 +30,10 @@ func (r *runner) depth() error {
 		}
 		places = append(places, found...)
 	}
-	if err := r.warmUp(r.scenario.Rate, limit); err != nil {
+	if err := r.warmUp(limit); err != nil {
 		return err
 	}
-	whole, _ := r.scenario.Schedule()
-	c, err := r.count("depth", whole, func(uint64) generate.Mix {
-		return func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) }
-	})
+	c, err := r.count("depth", r.schedule(), func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) })
 	r.draft.Depths(places, c)
 	r.shallow(places)
 	return err
@@ -50,7 +46,7 @@ func (r *runner) shallow(places []verdict.Page) {
 	for _, p := range places {
 		deep[p.Operation] = deep[p.Operation] || p.Page > 1
 	}
-	if !slices.ContainsFunc(r.mix.Operations(), func(op spec.Operation) bool { return deep[op.ID] }) {
+	if !slices.Contains(slices.Collect(maps.Values(deep)), true) {
 		r.draft.Void("no list has a second page: deep pages were not measured")
 		return
 	}
@@ -81,56 +77,50 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]verdict.Page, error) 
 		wanted = append(wanted, (page-1)*limit)
 	}
 	slices.Sort(wanted)
-	const most = 100
-	rows, last := 0, verdict.Page{}
+	rows := 0
 	// The next page ends at a wanted place or has the maximum size.
 	sizes := func(int) int {
-		for _, w := range wanted {
-			if w > rows {
-				return min(most, w-rows)
-			}
+		const most = 100
+		if i := slices.IndexFunc(wanted, func(w int) bool { return w > rows }); i >= 0 {
+			return min(most, wanted[i]-rows)
 		}
 		return most
 	}
+	last := verdict.Page{Operation: op.ID}
 	var broken error
-	fetch := func(ctx context.Context, cursor string, size int) (paging.Page, error) {
-		page, err := r.fetch(ctx, op, cursor, size)
-		if err != nil {
-			broken = err
+	w := paging.Run(r.ctx, func(ctx context.Context, cursor string, size int) (paging.Page, error) {
+		page, _, err := r.page(ctx, r.env.Client, op, cursor, size)
+		if broken = err; len(page.Rows) == 0 {
 			return page, err
 		}
-		if len(page.Rows) == 0 {
-			return page, nil
-		}
-		before := rows
-		rows += len(page.Rows)
 		if cursor != "" {
-			last = verdict.Page{Operation: op.ID, Page: before/limit + 1, Rows: before, Cursor: cursor}
+			last.Page, last.Rows, last.Cursor = rows/limit+1, rows, cursor
 		}
+		rows += len(page.Rows)
 		if page.Cursor != "" && slices.Contains(wanted, rows) {
 			found = append(found, verdict.Page{Operation: op.ID, Page: rows/limit + 1, Rows: rows, Cursor: page.Cursor})
 		}
 		return page, nil
-	}
-	w := paging.Run(r.ctx, fetch, sizes, mostPagesToPlaces)
-	switch {
-	case broken != nil:
+	}, sizes, mostPagesToPlaces)
+	if broken != nil {
 		return nil, fmt.Errorf("walking to the pages of %s: %w", op.ID, broken)
-	case !w.Complete():
+	}
+	if !w.Complete() {
 		r.draft.Note("%s: the end of the list was not reached (%s)", op.ID, w.End)
 	}
-	if last.Cursor != "" && last.Rows > found[len(found)-1].Rows {
+	if last.Rows > found[len(found)-1].Rows {
 		found = append(found, last)
 	}
 	return found, nil
 }
 
-// fetch reads the page after a cursor at the profile's pace.
-func (r *runner) fetch(ctx context.Context, op spec.Operation, cursor string, limit int) (paging.Page, error) {
+// page reads the page after a cursor. All of its rows are checked.
+func (r *runner) page(ctx context.Context, api *client.Client, op spec.Operation, cursor string, limit int) (paging.Page, client.Exchange, error) {
 	request, asked := r.subjects.Page(op, cursor, limit)
-	ex := r.env.Client.Do(ctx, request)
+	ex := api.Do(ctx, request)
 	if ex.Err != nil {
-		return paging.Page{}, ex.Err
+		return paging.Page{}, ex, ex.Err
 	}
-	return prepare.PageOf(ex, r.check(asked, ex), limit)
+	page, err := prepare.PageOf(ex, r.check(asked, ex), limit)
+	return page, ex, err
 }

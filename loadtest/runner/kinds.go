@@ -12,13 +12,8 @@ import (
 
 // steady sends at one rate, once or once for each page size.
 func (r *runner) steady() error {
-	s := r.scenario
-	limits := s.Limits
-	if len(limits) == 0 {
-		limits = []int{0}
-	}
-	whole, _ := s.Schedule()
-	if err := r.warmUp(s.Rate, limits[0]); err != nil {
+	limits := r.scenario.PageSizes()
+	if err := r.warmUp(limits[0]); err != nil {
 		return err
 	}
 	for _, limit := range limits {
@@ -26,7 +21,7 @@ func (r *runner) steady() error {
 		if len(limits) > 1 {
 			name = fmt.Sprintf("limit=%d", limit)
 		}
-		if _, err := r.count(name, whole, r.mix.From(limit)); err != nil {
+		if _, err := r.count(name, r.schedule(), r.mix.Requests(limit, r.places)); err != nil {
 			return err
 		}
 	}
@@ -36,27 +31,24 @@ func (r *runner) steady() error {
 // spike sends at a base rate, at the burst rate and at the base rate again, in
 // one schedule, so that the queue after the burst is visible.
 func (r *runner) spike() error {
-	s := r.scenario
-	whole, _ := s.Schedule()
-	if err := r.warmUp(s.Rate, prepare.InTurn); err != nil {
+	if err := r.warmUp(prepare.InTurn); err != nil {
 		return err
 	}
-	c, err := r.count("spike", whole, r.mix.From(prepare.InTurn))
-	if err != nil {
-		return err
+	whole := r.schedule()
+	c, err := r.count("spike", whole, r.mix.Requests(prepare.InTurn, r.places))
+	if err == nil {
+		r.draft.Recovery(c, whole.Segments[0].Duration)
 	}
-	r.draft.Recovery(c, whole.Segments[0].Duration)
-	return nil
+	return err
 }
 
 // soak sends at one rate for a long time and looks for drift.
 func (r *runner) soak() error {
-	whole, _ := r.scenario.Schedule()
-	if err := r.warmUp(r.scenario.Rate, prepare.InTurn); err != nil {
+	if err := r.warmUp(prepare.InTurn); err != nil {
 		return err
 	}
 	memory := r.watchMemory()
-	c, err := r.count("soak", whole, r.mix.From(prepare.InTurn))
+	c, err := r.count("soak", r.schedule(), r.mix.Requests(prepare.InTurn, r.places))
 	seen := memory()
 	if dead := new(outage.Error); errors.As(err, &dead) {
 		return err // a dead target shows no drift
@@ -77,27 +69,38 @@ func (r *runner) watchMemory() func() []load.MemoryPoint {
 	if r.env.Memory == nil {
 		return func() []load.MemoryPoint { return nil }
 	}
-	every := max(memoryEvery, r.scenario.Duration/mostMemoryPoints)
-	started, stop, done := time.Now(), make(chan struct{}), make(chan []load.MemoryPoint)
+	var seen []load.MemoryPoint
+	started := time.Now()
+	stop := every(max(memoryEvery, r.scenario.Duration/mostMemoryPoints), func() {
+		if point, err := r.env.Memory(r.ctx); err == nil {
+			point.Seconds = time.Since(started).Seconds()
+			seen = append(seen, point)
+		}
+	})
+	return func() []load.MemoryPoint {
+		stop()
+		return seen
+	}
+}
+
+// every calls a function each interval, from one goroutine, until the returned one is called.
+func every(interval time.Duration, call func()) (stop func()) {
+	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
-		var seen []load.MemoryPoint
-		clock := time.NewTicker(every)
+		defer close(done)
+		clock := time.NewTicker(interval)
 		defer clock.Stop()
 		for {
 			select {
 			case <-clock.C:
-				if point, err := r.env.Memory(r.ctx); err == nil {
-					point.Seconds = time.Since(started).Seconds()
-					seen = append(seen, point)
-				}
-			case <-stop:
-				done <- seen
+				call()
+			case <-ended:
 				return
 			}
 		}
 	}()
-	return func() []load.MemoryPoint {
-		close(stop)
-		return <-done
+	return func() {
+		close(ended)
+		<-done
 	}
 }

@@ -357,7 +357,7 @@ func TestAShardsOutage(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		env := patient(t, generate.Options{})
 		env.Shard = measure.Shard{Index: 2, Of: 4}
-		r := newRunner(t.Context(), env, scenario.Scenario{})
+		r := &runner{env: env, ctx: t.Context()}
 		said := r.outages("steady", outage.Outages{Last: &outage.Outage{From: 1234 * time.Millisecond, Unanswered: 7}})
 		if len(said) != 1 || said[0] != "shard 3: steady: no responses from 1.234 s after its start to the end (7 requests unanswered)" {
 			t.Errorf("%q", said)

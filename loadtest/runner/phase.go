@@ -29,16 +29,25 @@ func (r *runner) begin(lasts time.Duration) time.Time {
 	return start
 }
 
+// schedule returns the schedule of each phase.
+func (r *runner) schedule() schedule.Schedule {
+	each, _ := r.scenario.Schedule()
+	return each
+}
+
 // warmUp sends requests that change nothing and do not count.
-func (r *runner) warmUp(rate float64, limit int) error {
+func (r *runner) warmUp(limit int) error {
 	if r.scenario.Warmup == 0 {
 		return nil
 	}
-	rec, err := r.send("warm-up", schedule.Constant(rate, r.scenario.Warmup), r.mix.Reading(limit), true)
+	rec, err := r.send("warm-up", schedule.Constant(r.scenario.Rate, r.scenario.Warmup), r.mix.Reading(limit), true)
 	r.draft.NoteFirst(r.outageNotes...)
 	r.draft.Uses.WarmUp += rec.Sent
 	return err
 }
+
+// farAhead is the least wait for a start that is announced.
+const farAhead = 5 * time.Second
 
 // send sends a phase, or this process's shard of it, and returns the recording.
 func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, warmUp bool) (measure.Recording, error) {
@@ -50,35 +59,17 @@ func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, wa
 	if err := r.env.Budget.Take(mine.Planned()); err != nil {
 		return measure.Recording{}, err
 	}
-	if r.env.Watch != nil {
-		r.env.Watch(r.scenario.Name, name, mine)
+	r.env.Watch(r.scenario.Name, name)
+	p := generate.Phase{Name: name, Schedule: mine, Mix: mix, Start: r.begin(whole.Duration()), Warmup: warmUp, Inspect: r.inspector.Take, Live: r.env.Live,
+		LateTolerance: max(generate.DefaultLateTolerance, r.env.LagLimit)} // what may go out late is sent and not dropped
+	if ahead := time.Until(p.Start); ahead > farAhead {
+		r.env.Say(fmt.Sprintf("%s: %s starts at %s, in %s", r.scenario.Name, name, p.Start.UTC().Format(time.RFC3339), ahead.Round(time.Second)))
 	}
-	p := generate.Phase{Name: name, Schedule: mine, Mix: mix, Start: r.begin(whole.Duration()), Warmup: warmUp,
-		Outages: func(s outage.Outages) { r.outageNotes = r.outages(name, s) }}
-	if !warmUp {
-		p.Inspect = r.inspector.Take
-	}
-	if r.env.LagLimit > 0 {
-		// What may go out late is sent and not dropped.
-		p.LateTolerance = max(generate.DefaultLateTolerance, r.env.LagLimit)
-	}
-	r.announceStart(p)
-	stop := r.showing(r.env.Generator.Live)
-	rec, err := r.env.Generator.Run(r.ctx, p)
-	stop()
+	rec, outages, err := r.env.Generator.Run(r.ctx, p)
+	r.outageNotes = r.outages(name, outages)
 	r.env.Budget.GiveBack(mine.Planned() - rec.Sent)
 	r.draft.Count(rec)
 	return rec, r.cutShort(name, rec, err)
-}
-
-// farAhead is the least wait for a start that is announced.
-const farAhead = 5 * time.Second
-
-// announceStart announces the start of the phase if it is not soon.
-func (r *runner) announceStart(p generate.Phase) {
-	if ahead := time.Until(p.Start); r.env.Say != nil && ahead > farAhead {
-		r.env.Say(fmt.Sprintf("%s: %s starts at %s, in %s", r.scenario.Name, p.Name, p.Start.UTC().Format(time.RFC3339), ahead.Round(time.Second)))
-	}
 }
 
 // cutShort returns why a phase did not run to its end, and how far it came.
@@ -106,14 +97,13 @@ func (r *runner) permit(whole schedule.Schedule) error {
 	return nil
 }
 
-// count sends a phase that belongs to the scenario's figures. mix returns the mix of
-// a phase that begins at the place base. No phase is sent twice: a server that stalls
-// makes the generator late, and a second measurement would hide that.
-func (r *runner) count(name string, whole schedule.Schedule, mix func(base uint64) generate.Mix) (measure.Recording, error) {
+// count sends a phase that belongs to the scenario's figures. No phase is sent twice: a
+// server that stalls makes the generator late, and a second measurement would hide that.
+func (r *runner) count(name string, whole schedule.Schedule, mix generate.Mix) (measure.Recording, error) {
 	if err := r.stock(whole); err != nil {
 		return measure.Recording{}, err
 	}
-	rec, err := r.send(name, whole, mix(r.places), false)
+	rec, err := r.send(name, whole, mix, false)
 	r.draft.NoteFirst(r.outageNotes...)
 	r.places += uint64(whole.Planned())
 	if err == nil && silent(rec) {
@@ -124,9 +114,7 @@ func (r *runner) count(name string, whole schedule.Schedule, mix func(base uint6
 }
 
 // silent reports whether requests were sent and none got a response.
-func silent(rec measure.Recording) bool {
-	return rec.Sent > 0 && rec.Statuses[0] == rec.Sent
-}
+func silent(rec measure.Recording) bool { return rec.Sent > 0 && rec.Statuses[0] == rec.Sent }
 
 // stock prepares the changes of a phase. One that may not be sent needs none.
 func (r *runner) stock(whole schedule.Schedule) error {
@@ -162,35 +150,4 @@ func (r *runner) outages(phase string, s outage.Outages) (said []string) {
 			phase, printable.Seconds(s.Last.From), printable.Number(s.Last.Unanswered)))
 	}
 	return said
-}
-
-// announceStep tells a live view what begins.
-func (r *runner) announceStep(name string) {
-	if r.env.Watch != nil {
-		r.env.Watch(r.scenario.Name, name, schedule.Schedule{})
-	}
-}
-
-// showing feeds a live view until the returned function is called.
-func (r *runner) showing(figures func() generate.Live) (stop func()) {
-	if r.env.Live == nil {
-		return func() {}
-	}
-	ended, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		ticker := time.NewTicker(generate.LiveEvery)
-		defer ticker.Stop()
-		for more := true; more; {
-			select {
-			case <-ticker.C:
-			case <-ended:
-				more = false
-			}
-			if l := figures(); l.Phase != "" { // empty while the first phase waits for its start
-				r.env.Live(l)
-			}
-		}
-	}()
-	return func() { close(ended); <-done }
 }

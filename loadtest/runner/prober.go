@@ -8,18 +8,16 @@ import (
 	"net/url"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/printable"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/loadtest/infer/claims"
-	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
@@ -34,17 +32,15 @@ const leastSustain = 20 * time.Second
 
 // prober sends the probes of the inference and records what the rules find.
 type prober struct {
+	*direct
 	r        *runner
 	list     spec.Operation // that is requested
-	role     string
-	requests map[infer.Subject]probe
 	limited  profile.Key
+	requests map[infer.Subject]probe
 	taken    bool // the target accepts the limited key
 	passed   bool // the target has served the limited key
-	seen     probesSeen
 	blocked  blocked
-	recovery recovery // known once the inference has ended
-	monitor  *outage.Monitor
+	recovery recovery        // known once the inference has ended
 	ctx      context.Context // ends with the run's context or when the target has died
 	giveUp   context.CancelCauseFunc
 }
@@ -57,93 +53,64 @@ type probe struct {
 	served  int // status of a request that the limiter accepted
 }
 
-// status returns 200 for a request that the limiter accepted, whatever its real
-// status.
-func (p probe) status(status int) int {
-	if status == p.served {
-		return http.StatusOK
-	}
-	return status
-}
-
 // prepare builds the request of each subject in the profile.
-func (p *prober) prepare(limited profile.Key) error {
+func (p *prober) prepare() error {
 	api, err := p.r.env.Bare(parallelProbes, "")
 	if err != nil {
 		return err
 	}
-	list := p.list
-	p.add(infer.Main, api, list, limited.ForClient(), p.role)
-	if other, found := p.otherList(); found {
-		p.add(infer.OtherOperation, api, other, limited.ForClient(), p.role)
+	env := p.r.env
+	p.add(infer.Main, api, p.list, p.limited)
+	// Another list, and rather a short one.
+	lists := append([]spec.Operation{spec.MustOperation(spec.ListLeadLabels)}, spec.Operations()...)
+	if i := slices.IndexFunc(lists, func(op spec.Operation) bool {
+		return op.Answer == spec.Page && op.ID != p.list.ID && env.Profile.Implements(op.ID)
+	}); i >= 0 {
+		p.add(infer.OtherOperation, api, lists[i], p.limited)
 	}
-	for _, k := range p.r.env.Profile.Keys {
-		if k.Workspace == p.role && k.Name != limited.Name && k.State == profile.KeyActive && reads(k) {
-			p.add(infer.OtherKey, api, list, k.ForClient(), p.role)
-			break
-		}
+	if i := slices.IndexFunc(env.Profile.Keys, func(k profile.Key) bool {
+		reads := slices.Contains(k.Scopes, "all:all") || slices.Contains(k.Scopes, "all:read")
+		return k.Workspace == p.limited.Workspace && k.Name != p.limited.Name && k.State == profile.KeyActive && reads
+	}); i >= 0 {
+		p.add(infer.OtherKey, api, p.list, env.Profile.Keys[i])
 	}
 	for _, role := range []string{dataset.Main, dataset.Second, dataset.Admin} {
-		if k, ok := p.r.env.Profile.FullKey(role); ok && role != p.role {
-			p.add(infer.OtherWorkspace, api, list, k.ForClient(), role)
+		if k, ok := env.Profile.FullKey(role); ok && role != p.limited.Workspace {
+			p.add(infer.OtherWorkspace, api, p.list, k)
 			break
 		}
 	}
-	if p.r.env.Profile.Writes != profile.WritesNone && p.r.env.Profile.Implements(spec.DeletePlacementTest) {
+	if env.Profile.Writes != profile.WritesNone && env.Profile.Implements(spec.DeletePlacementTest) {
 		op := spec.MustOperation(spec.DeletePlacementTest)
-		request := client.Request{Operation: op.ID, Method: op.Method, Key: limited.ForClient(), NoRetry: true,
-			Path: op.URLPath(prepare.UnusedID(p.r.env.Seed))}
-		p.requests[infer.OtherMethod] = probe{api, request, judge.Request{Operation: op, Owner: p.owner(p.role)}, http.StatusNotFound}
+		request := client.Request{Operation: op.ID, Method: op.Method, Key: p.limited.ForClient(), NoRetry: true, Path: op.URLPath(prepare.UnusedID(env.Seed))}
+		p.requests[infer.OtherMethod] = probe{api, request, judge.Request{Operation: op, Owner: p.owner(p.limited)}, http.StatusNotFound}
 	}
-	if elsewhere, err := p.r.env.Bare(parallelProbes, otherLoopback); err == nil && onLoopback(p.r.env.BaseURL) {
-		p.add(infer.OtherAddress, elsewhere, list, limited.ForClient(), p.role)
+	if u, err := url.Parse(env.BaseURL); err == nil && (u.Hostname() == "127.0.0.1" || u.Hostname() == "localhost") {
+		if elsewhere, err := env.Bare(parallelProbes, otherLoopback); err == nil {
+			p.add(infer.OtherAddress, elsewhere, p.list, p.limited)
+		}
 	}
 	return nil
-}
-
-// otherList returns a list that is not the requested one.
-func (p *prober) otherList() (spec.Operation, bool) {
-	lists := append([]spec.Operation{spec.MustOperation(spec.ListLeadLabels)}, spec.Operations()...)
-	i := slices.IndexFunc(lists, func(op spec.Operation) bool {
-		return op.Answer == spec.Page && op.ID != p.list.ID && p.r.env.Profile.Implements(op.ID)
-	})
-	if i < 0 {
-		return spec.Operation{}, false
-	}
-	return lists[i], true
 }
 
 // otherLoopback is a second local address for requests to a target on this
 // machine.
 const otherLoopback = "127.0.0.2"
 
-func onLoopback(base string) bool {
-	u, err := url.Parse(base)
-	return err == nil && (u.Hostname() == "127.0.0.1" || u.Hostname() == "localhost")
-}
+// owner returns the workspace of the key.
+func (p *prober) owner(k profile.Key) string { return p.r.env.Profile.Workspaces[k.Workspace].ID }
 
-func reads(k profile.Key) bool {
-	for _, s := range k.Scopes {
-		if s == "all:all" || s == "all:read" {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *prober) owner(role string) string { return p.r.env.Profile.Workspaces[role].ID }
-
-// valid returns what is known about a valid request with a key of the role.
-func (p *prober) valid(op spec.Operation, role string) judge.Request {
-	owner := p.owner(role)
+// valid returns what is known about a valid request with the key.
+func (p *prober) valid(op spec.Operation, k profile.Key) judge.Request {
+	owner := p.owner(k)
 	return judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: owner, Admin: p.r.env.Profile.AdminOf(owner)}
 }
 
 // add adds a subject that reads the smallest page of a list.
-func (p *prober) add(s infer.Subject, api *client.Client, op spec.Operation, key client.Key, role string) {
+func (p *prober) add(s infer.Subject, api *client.Client, op spec.Operation, k profile.Key) {
 	p.requests[s] = probe{api,
-		client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}}, Key: key, NoRetry: true},
-		p.valid(op, role), http.StatusOK}
+		client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}}, Key: k.ForClient(), NoRetry: true},
+		p.valid(op, k), http.StatusOK}
 }
 
 func (p *prober) close() {
@@ -163,7 +130,11 @@ func (p *prober) send(ctx context.Context, subjects []infer.Subject) []infer.Obs
 			probe := p.requests[subject]
 			ex := probe.api.Do(ctx, probe.request)
 			exchanges[i] = ex
-			seen[i] = infer.Observation{Subject: subject, Sent: ex.Sent, Received: ex.Sent.Add(ex.Took), Status: probe.status(ex.Status), Header: redacted(ex.Header)}
+			status := ex.Status
+			if status == probe.served {
+				status = http.StatusOK
+			}
+			seen[i] = infer.Observation{Subject: subject, Sent: ex.Sent, Received: ex.Sent.Add(ex.Took), Status: status, Header: redacted(ex.Header)}
 			if ex.Err != nil {
 				seen[i].Failure = failureOf(ex)
 			}
@@ -173,19 +144,37 @@ func (p *prober) send(ctx context.Context, subjects []infer.Subject) []infer.Obs
 		})
 	}
 	all.Wait()
-	p.seen.add(seen)
 	p.blocked.add(seen)
-	p.watch(exchanges)
-	if !p.takes(subjects, exchanges) {
-		return seen // a wrong key is no violation by the target
+	for i, o := range seen {
+		if err := p.record(string(o.Subject), o.Status, exchanges[i]); err != nil {
+			p.giveUp(err)
+		}
+		if o.Subject != infer.Main || o.Status == 0 {
+			continue
+		}
+		if !p.taken && prepare.Refuses(exchanges[i]) {
+			p.giveUp(fmt.Errorf("the target refuses %s with %d (run `outreach-conformance target check`)", p.limited.Label(), o.Status))
+			return seen // a wrong key is no violation by the target
+		}
+		p.taken, p.passed = true, p.passed || o.Status == http.StatusOK
 	}
-	p.passed = p.passed || slices.ContainsFunc(seen, func(o infer.Observation) bool { return o.Subject == infer.Main && o.Status == http.StatusOK })
 	for i, subject := range subjects {
 		if exchanges[i].Status != 0 {
 			p.check(p.requests[subject].asked, exchanges[i])
 		}
 	}
 	return seen
+}
+
+// redacted returns the header with redacted values.
+func redacted(h http.Header) http.Header {
+	shown := http.Header{}
+	for name, values := range h {
+		for _, value := range values {
+			shown.Add(name, redact.Process.Text(value))
+		}
+	}
+	return shown
 }
 
 // check checks an answer. If the limited key gets a server error after it was
@@ -197,55 +186,6 @@ func (p *prober) check(asked judge.Request, ex client.Exchange) {
 		return
 	}
 	p.r.check(asked, ex)
-}
-
-// takes reports whether the target accepts the limited key. If it refuses the
-// key from the start, probing is aborted.
-func (p *prober) takes(subjects []infer.Subject, exchanges []client.Exchange) bool {
-	for i, subject := range subjects {
-		switch ex := exchanges[i]; {
-		case p.taken || subject != infer.Main || ex.Status == 0:
-		case prepare.Refuses(ex):
-			p.giveUp(fmt.Errorf("the target refuses %s with %d (run `outreach-conformance target check`)", p.limited.Label(), ex.Status))
-			return false
-		default:
-			p.taken = true
-		}
-	}
-	return true
-}
-
-// watch aborts probing if the target has died.
-func (p *prober) watch(exchanges []client.Exchange) {
-	for _, ex := range exchanges {
-		if ex.Sent.IsZero() {
-			continue
-		}
-		sent := ex.Sent.Sub(p.r.started)
-		if err := p.monitor.Observe(sent, sent+ex.Took, ex.Status != 0); err != nil {
-			p.giveUp(err)
-		}
-	}
-}
-
-// probesSeen counts the answers to probes for a live view.
-type probesSeen struct{ accepted, limited, failed atomic.Int64 }
-
-func (n *probesSeen) add(seen []infer.Observation) {
-	for _, o := range seen {
-		switch {
-		case o.Status == http.StatusTooManyRequests:
-			n.limited.Add(1)
-		case o.Status >= 200 && o.Status < 300:
-			n.accepted.Add(1)
-		default:
-			n.failed.Add(1)
-		}
-	}
-}
-
-func (n *probesSeen) counts() map[measure.Class]int64 {
-	return map[measure.Class]int64{measure.Accepted: n.accepted.Load(), measure.Limited: n.limited.Load(), measure.Failed: n.failed.Load()}
 }
 
 // errBlocked means that the key was refused for as long as the run waits.
@@ -350,10 +290,10 @@ func (p *prober) obstacle(refusal http.Header, n int, blocked time.Duration) str
 	return ""
 }
 
-// served sends the request until the answer is not 429. Its error is
+// served sends a request with the limited key until the answer is not 429. Its error is
 // errBlocked, a tooLong or the context's; other errors are in the exchange.
-func (p *prober) served(request client.Request) (client.Exchange, error) {
-	request.NoRetry = true
+func (p *prober) served(op spec.Operation, query url.Values) (client.Exchange, error) {
+	request := client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: p.limited.ForClient(), NoRetry: true}
 	began := time.Now()
 	longest, answers := p.r.env.Client.ThrottleLimits()
 	for n := 0; ; n++ {

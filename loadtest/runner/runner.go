@@ -8,7 +8,6 @@ package runner
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -22,7 +21,6 @@ import (
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/verdict"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -44,31 +42,24 @@ type Env struct {
 
 	// Memory returns the memory of the target's process; nil if it cannot be read.
 	Memory func(context.Context) (load.MemoryPoint, error)
-	// Watch is called when a phase begins. It is also called, with an empty schedule,
-	// for each step that does not use the generator.
-	Watch func(scenario, phase string, s schedule.Schedule)
-	// Live is called about 10 times a second with figures of what runs, from one
-	// goroutine; may be nil.
+	// Watch is called when a phase, or a step that does not use the generator, begins.
+	Watch func(scenario, step string)
+	// Live is called about 10 times a second with figures of what runs.
 	Live func(generate.Live)
 }
 
 // Run runs one scenario. All errors are in the outcome: a scenario that could not run
 // is inconclusive and has a reason.
 func Run(ctx context.Context, env *Env, s scenario.Scenario) verdict.Outcome {
-	r := newRunner(ctx, env, s)
-	defer r.close()
-	if err := r.prepare(); err != nil {
-		r.draft.Void("%s", err)
-		return r.outcome()
+	r, err := newRunner(ctx, env, s, false)
+	if err == nil {
+		err = map[scenario.Kind]func() error{
+			scenario.Steady: r.steady, scenario.Spike: r.spike, scenario.Soak: r.soak, scenario.Sustained: r.sustained,
+			scenario.Depth: r.depth, scenario.Walk: r.walk, scenario.RateLimit: r.rateLimit,
+		}[s.Kind]()
+		r.mix.UseUp(r.places)
 	}
-	kinds := map[scenario.Kind]func() error{
-		scenario.Steady: r.steady, scenario.Spike: r.spike, scenario.Soak: r.soak, scenario.Sustained: r.sustained,
-		scenario.Depth: r.depth, scenario.Walk: r.walk, scenario.RateLimit: r.rateLimit,
-	}
-	if err := kinds[s.Kind](); err != nil {
-		r.draft.Void("%s", err)
-	}
-	r.mix.UseUp(r.places)
+	r.void(err)
 	return r.outcome()
 }
 
@@ -78,26 +69,21 @@ func Run(ctx context.Context, env *Env, s scenario.Scenario) verdict.Outcome {
 func Compare(ctx context.Context, a, b *Env, s scenario.Scenario, order compare.Order) (outcomes [2]verdict.Outcome, figures []load.ComparedFigure) {
 	sides := map[compare.Side]*runner{}
 	for side, env := range map[compare.Side]*Env{compare.A: a, compare.B: b} {
-		r := newRunner(ctx, env, s)
-		defer r.close()
+		r, err := newRunner(ctx, env, s, true) // both may be the same server, where they would change the same rows
 		r.draft.InBlocks = true
-		r.readsOnly = true // both may be the same server, where they would change the same rows
+		if err == nil {
+			err = r.warmUp(prepare.InTurn)
+		}
+		r.void(err)
 		sides[side] = r
-		if err := r.prepare(); err != nil {
-			r.draft.Void("%s", err)
-			continue
-		}
-		if err := r.warmUp(s.Rate, prepare.InTurn); err != nil {
-			r.draft.Void("%s", err)
-		}
 	}
 	draftA, draftB := sides[compare.A].draft, sides[compare.B].draft
 	if !draftA.Voided() && !draftB.Voided() {
 		for i, side := range order {
 			r := sides[side]
 			name := fmt.Sprintf("%c%d", side, i/2+1)
-			if _, err := r.count(name, schedule.Constant(s.Rate, s.Duration), r.mix.From(prepare.InTurn)); err != nil {
-				r.draft.Void("%s", err)
+			if _, err := r.count(name, schedule.Constant(s.Rate, s.Duration), r.mix.Requests(prepare.InTurn, r.places)); err != nil {
+				r.void(err)
 				break
 			}
 		}
@@ -114,7 +100,6 @@ type runner struct {
 	started  time.Time
 	draft    *verdict.Draft
 
-	readsOnly   bool // nothing may be changed
 	subjects    *prepare.Subjects
 	mix         *prepare.Mix // nil if the scenario has none
 	inspector   *inspect.Inspector
@@ -126,62 +111,43 @@ type runner struct {
 	outageNotes []string // about outages in the last phase
 }
 
-// newRunner starts the clock of a scenario.
-func newRunner(ctx context.Context, env *Env, s scenario.Scenario) *runner {
-	r := &runner{env: env, scenario: s, ctx: ctx, started: time.Now(), before: env.SentBefore(), draft: verdict.NewDraft(s, env.Terms)}
+// newRunner starts the clock of a scenario and finds out what it can ask.
+func newRunner(ctx context.Context, env *Env, s scenario.Scenario, readsOnly bool) (r *runner, err error) {
+	r = &runner{env: env, scenario: s, ctx: ctx, started: time.Now(), before: env.SentBefore(), draft: verdict.NewDraft(s, env.Terms), ledger: judge.NewLedger(spec.Pairs())}
 	r.draft.Sharded = env.Shard.Of > 1
-	return r
-}
-
-func (r *runner) close() {
-	if r.inspector != nil {
-		r.inspector.Close()
-	}
-}
-
-// prepare finds out what the scenario can ask.
-func (r *runner) prepare() (err error) {
-	options := r.env.Inspect
-	r.ledger = judge.NewLedger(spec.Pairs())
-	options.Rules, options.Ledger = r.env.Rules, r.ledger
+	options := env.Inspect
+	options.Rules, options.Ledger = env.Rules, r.ledger
 	if r.inspector, err = inspect.New(options); err != nil {
-		return err
+		return r, err
 	}
-	if r.subjects, err = prepare.NewSubjects(&r.env.Env, r.scenario.Name); err != nil {
-		return err
+	if r.subjects, err = prepare.NewSubjects(&env.Env, s.Name); err != nil || len(s.Mix) == 0 {
+		return r, err
 	}
-	if len(r.scenario.Mix) == 0 {
-		return nil
-	}
-	m, left, err := r.subjects.Mix(r.scenario, r.readsOnly)
+	var left []string
+	r.mix, left, err = r.subjects.Mix(s, readsOnly)
+	r.draft.Result.Notes = left
+	return r, err
+}
+
+// void makes the scenario inconclusive if there is an error.
+func (r *runner) void(err error) {
 	if err != nil {
-		return err
+		r.draft.Void("%s", err)
 	}
-	r.mix = m
-	for _, note := range left {
-		r.draft.Note("%s", note)
-	}
-	return nil
 }
 
 // outcome ends the inspection and draws the verdict.
 func (r *runner) outcome() verdict.Outcome {
-	findings := r.findings()
+	var findings inspect.Result
+	if r.inspector != nil { // otherwise the scenario could not start
+		r.inspector.Close()
+		findings = r.inspector.Result()
+		findings.Answers += r.checkedHere.Load()
+		findings.Judged += r.checkedHere.Load()
+	}
 	all := &r.draft.Uses
 	all.Beside = r.env.Budget.Sent() - r.before - all.Counted - all.WarmUp - all.Searched
 	return r.draft.Conclude(findings)
-}
-
-// findings closes the inspector and returns what it and the scenario found.
-func (r *runner) findings() inspect.Result {
-	if r.inspector == nil { // the scenario could not start
-		return inspect.Result{}
-	}
-	r.inspector.Close()
-	result := r.inspector.Result()
-	result.Answers += r.checkedHere.Load()
-	result.Judged += r.checkedHere.Load()
-	return result
 }
 
 // check checks an answer at once and records the findings. It is for requests
@@ -199,20 +165,4 @@ func (r *runner) checkAs(asked judge.Request, ex client.Exchange, replay func(re
 		r.ledger.Troubled("load: "+asked.Operation.ID, redact.Process.Text("the response could not be checked: "+s.Err.Error()))
 	}
 	return s
-}
-
-// found records a violation.
-func (r *runner) found(p spec.Pair, v reports.Violation) {
-	r.ledger.Violated(p, v)
-}
-
-// redacted returns the header with redacted values.
-func redacted(h http.Header) http.Header {
-	shown := http.Header{}
-	for name, values := range h {
-		for _, value := range values {
-			shown.Add(name, redact.Process.Text(value))
-		}
-	}
-	return shown
 }

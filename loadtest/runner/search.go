@@ -14,7 +14,7 @@ import (
 // sustained searches for the highest rate that meets the thresholds.
 func (r *runner) sustained() error {
 	s := r.scenario
-	if err := r.warmUp(s.Rate, prepare.InTurn); err != nil {
+	if err := r.warmUp(prepare.InTurn); err != nil {
 		return err
 	}
 	r.draft.BeginSearch()

@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -42,22 +40,17 @@ type walked struct {
 	last client.Exchange // the last answer
 }
 
-// walkPhase is the name of the only phase.
-const walkPhase = "walk"
-
 // walkers is the state of the clients of a walk scenario.
 type walkers struct {
+	*direct
 	r     *runner
 	lists []spec.Operation
-	start time.Time
+	ctx   context.Context // ends with the run's context, or when the walks are aborted
+	abort context.CancelCauseFunc
 
-	mu       sync.Mutex
-	recorder *measure.Recorder
-	monitor  *outage.Monitor
-	seq      uint64
-	whole    map[string][]walked // by list, the first completed walks
-	out      load.Walks
-	over     error // why the walks were aborted
+	mu    sync.Mutex
+	whole map[string][]walked // by list, the first completed walks
+	out   load.Walks
 }
 
 // walk runs clients that walk whole lists. The loop is closed: each page waits
@@ -70,34 +63,30 @@ func (r *runner) walk() error {
 		return err
 	}
 	defer api.Close()
-	var lists []spec.Operation
+	w := &walkers{r: r, whole: map[string][]walked{}, out: load.Walks{Clients: s.Clients}}
 	for _, op := range r.mix.Operations() {
 		if _, known := r.env.Profile.CursorParameter(op); !known {
 			r.draft.Note("%s is skipped: the profile does not name the parameter starting_after", op.ID)
 			continue
 		}
-		lists = append(lists, op)
+		w.lists = append(w.lists, op)
 	}
-	if len(lists) == 0 {
+	if len(w.lists) == 0 {
 		return errors.New("no list to walk")
 	}
-	limits := s.Limits
-	if len(limits) == 0 {
-		limits = []int{0}
-	}
-	start := time.Now()
-	w := &walkers{r: r, start: start, lists: lists, recorder: measure.NewRecorder(walkPhase, start.Round(0), schedule.Constant(0, s.Duration)), monitor: r.env.Generator.OutageMonitor(),
-		whole: map[string][]walked{}, out: load.Walks{Clients: s.Clients}}
-	r.announceStep(walkPhase)
-	stop := r.showing(w.live)
+	w.ctx, w.abort = context.WithCancelCause(r.ctx)
+	defer w.abort(nil)
+	w.direct = r.direct("walk", time.Now())
+	stop := w.feed(r.env.Live)
+	limits := s.PageSizes()
 	var clients sync.WaitGroup
 	for c := range s.Clients {
 		clients.Go(func() {
 			// The clients share one sequence of walks, so every list is soon
 			// walked in pages of every size.
-			for n := c; time.Since(start) < s.Duration && !w.isOver(); n += s.Clients {
-				if !w.one(api, lists[n%len(lists)], limits[n/len(lists)%len(limits)], start) {
-					_ = client.Sleep(r.ctx, retryPause)
+			for n := c; time.Since(w.start) < s.Duration && w.ctx.Err() == nil; n += s.Clients {
+				if !w.one(api, w.lists[n%len(w.lists)], limits[n/len(w.lists)%len(limits)]) {
+					_ = client.Sleep(w.ctx, retryPause)
 				}
 			}
 		})
@@ -106,17 +95,20 @@ func (r *runner) walk() error {
 	stop()
 	c := w.recorder.Recording()
 	r.draft.Count(c)
-	r.draft.NoteFirst(r.outages(walkPhase, w.monitor.Outages())...)
+	r.draft.NoteFirst(r.outages(c.Name, w.monitor.Outages())...)
 	w.compare()
 	r.draft.Result.Walks = &w.out
-	if r.ctx.Err() != nil {
-		w.over = fmt.Errorf("the walks were interrupted: %w", context.Cause(r.ctx))
+	if w.ctx.Err() != nil {
+		how := "aborted"
+		if r.ctx.Err() != nil {
+			how = "interrupted"
+		}
+		err := fmt.Errorf("the walks were %s: %w", how, context.Cause(w.ctx))
+		r.draft.Keep(c, err)
+		return err
 	}
-	if w.over != nil {
-		r.draft.Keep(c, w.over)
-		return w.over
-	}
-	if !w.anyWhole() && c.Count(measure.Accepted) > 0 { // otherwise the lack of answers is the reason
+	shown := slices.Concat(slices.Collect(maps.Values(w.whole))...)
+	if !slices.ContainsFunc(shown, walked.showsRows) && c.Count(measure.Accepted) > 0 { // otherwise the lack of answers is the reason
 		r.draft.Void("no walk completed and returned a row (%s)", verdict.Endings(c))
 	}
 	r.draft.Keep(c, nil)
@@ -124,17 +116,18 @@ func (r *runner) walk() error {
 }
 
 // one walks a list once. It reports whether the last request was answered.
-func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start time.Time) bool {
+func (w *walkers) one(api *client.Client, op spec.Operation, limit int) bool {
 	one := walked{op: op, began: time.Now()}
 	one.Walk = paging.Run(w.r.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
-		request, asked := w.r.subjects.Page(op, cursor, limit)
-		ex := api.Do(ctx, request)
+		page, ex, err := w.r.page(ctx, api, op, cursor, limit)
 		one.last = ex
-		w.add(op, limit, ex, start)
-		if ex.Err != nil {
-			return paging.Page{}, ex.Err
+		if dead := w.record(scenario.Label(op, limit), ex.Status, ex); dead != nil {
+			w.abort(dead)
 		}
-		return prepare.PageOf(ex, w.r.check(asked, ex), limit)
+		if errors.Is(ex.Err, prepare.ErrBudget) {
+			w.abort(prepare.ErrBudget)
+		}
+		return page, err
 	}, paging.Fixed(limit), mostPagesOfWalk)
 	one.ended = time.Now()
 	w.ends(one)
@@ -153,58 +146,6 @@ func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start ti
 	return one.last.Status != 0
 }
 
-// isOver reports whether the walks are aborted.
-func (w *walkers) isOver() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.over != nil || w.r.ctx.Err() != nil
-}
-
-// add records one page.
-func (w *walkers) add(op spec.Operation, limit int, ex client.Exchange, start time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if errors.Is(ex.Err, prepare.ErrBudget) {
-		w.over = fmt.Errorf("the walks were aborted: %w", prepare.ErrBudget)
-	}
-	if ex.Sent.IsZero() {
-		return // the context or the budget ended before it was sent
-	}
-	sent := max(0, ex.Sent.Sub(start))
-	w.recorder.Add(measure.Sample{Seq: w.seq, Label: scenario.Label(op, limit), Due: sent, Sent: sent, Done: sent + ex.Took,
-		Status: ex.Status, Bytes: int64(len(ex.Body)), Failure: failureOf(ex)})
-	w.seq++
-	if err := w.monitor.Observe(sent, sent+ex.Took, ex.Status != 0); err != nil && w.over == nil {
-		w.over = fmt.Errorf("the walks were aborted: %w", err)
-	}
-}
-
-// live returns the figures of the walks for a live view.
-func (w *walkers) live() generate.Live {
-	at := time.Since(w.start)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return generate.Live{Phase: walkPhase, At: at, Duration: w.r.scenario.Duration, Live: w.recorder.Live(at)}
-}
-
-// failureOf classifies why there is no complete answer.
-func failureOf(ex client.Exchange) string {
-	switch {
-	case ex.Err == nil && ex.Truncated:
-		return measure.FailureTooLong
-	case ex.Err == nil:
-		return ""
-	case errors.Is(ex.Err, client.ErrTimeout):
-		return measure.FailureTimeout
-	case errors.Is(ex.Err, client.ErrRefused):
-		return measure.FailureRefused
-	case errors.Is(ex.Err, client.ErrProtocol):
-		return measure.FailureReset
-	default:
-		return measure.FailureOther
-	}
-}
-
 // compare compares the walks with each other and finds what a single page
 // cannot show.
 func (w *walkers) compare() {
@@ -219,10 +160,10 @@ func (w *walkers) compare() {
 			continue
 		}
 		slices.SortFunc(whole, func(a, b walked) int { return a.began.Compare(b.began) })
-		shown := shownBy(whole)
+		shown, all := shownBy(whole)
 		compared := false
 		for i, one := range whole {
-			if slices.ContainsFunc(whole, one.after) && slices.ContainsFunc(whole, one.before) {
+			if all.around(one) {
 				compared = true
 				if missing, leftOut := shown.missingFrom(one); leftOut {
 					w.fault("PAGE-WALK-COMPLETE", one, fmt.Sprintf("the row %s, which an earlier and a later walk returned", missing), "the row is missing")
@@ -240,68 +181,61 @@ func (w *walkers) compare() {
 	}
 }
 
-// anyWhole reports whether any walk completed and returned a row.
-func (w *walkers) anyWhole() bool {
-	for _, whole := range w.whole {
-		if slices.ContainsFunc(whole, walked.showsRows) {
-			return true
-		}
-	}
-	return false
-}
-
 func (one walked) showsRows() bool { return len(one.Rows()) > 0 }
 
-// after and before report whether the walk began after the other ended, or
-// ended before the other began. A row in both was there all the time between,
-// whatever others do to the list.
-func (one walked) after(other walked) bool  { return !other.ended.After(one.began) }
-func (one walked) before(other walked) bool { return !other.began.Before(one.ended) }
+// span is when the first of some walks ended and when the last one began. What they all
+// show was there all the time between, whatever others do to the list.
+type span struct{ firstEnded, lastBegan time.Time }
 
-// shownRows holds the rows of all walks of a list. Comparing every pair of
-// walks would take quadratic time.
-type shownRows struct {
-	rows []string // in the order of first appearance
-	seen map[string]seenBetween
-}
-
-// seenBetween holds when the first walk with a row ended and when the last one
-// began.
-type seenBetween struct{ firstEnded, lastBegan time.Time }
-
-func shownBy(walks []walked) shownRows {
-	s := shownRows{seen: map[string]seenBetween{}}
-	for _, one := range walks {
-		for _, page := range one.Pages {
-			for _, row := range page.Rows {
-				span, known := s.seen[row.Key]
-				if !known {
-					s.rows = append(s.rows, row.Key)
-					span = seenBetween{one.ended, one.began}
-				}
-				if one.ended.Before(span.firstEnded) {
-					span.firstEnded = one.ended
-				}
-				if one.began.After(span.lastBegan) {
-					span.lastBegan = one.began
-				}
-				s.seen[row.Key] = span
-			}
-		}
+// with returns the span with one walk more.
+func (s span) with(one walked) span {
+	if s.firstEnded.IsZero() || one.ended.Before(s.firstEnded) {
+		s.firstEnded = one.ended
+	}
+	if one.began.After(s.lastBegan) {
+		s.lastBegan = one.began
 	}
 	return s
+}
+
+// around reports whether one of the walks ended before this one began, and another began
+// after it ended.
+func (s span) around(one walked) bool {
+	return !s.firstEnded.After(one.began) && !s.lastBegan.Before(one.ended)
+}
+
+// shownRows holds the walks that show each row. Comparing every pair of walks would take
+// quadratic time.
+type shownRows struct {
+	rows []string // in the order of first appearance
+	by   map[string]span
+}
+
+// shownBy returns the rows of the walks of a list, and the span of all of them.
+func shownBy(walks []walked) (s shownRows, all span) {
+	s.by = map[string]span{}
+	for _, one := range walks {
+		all = all.with(one)
+		for _, row := range one.Rows() {
+			before, known := s.by[row.Key]
+			if !known {
+				s.rows = append(s.rows, row.Key)
+			}
+			s.by[row.Key] = before.with(one)
+		}
+	}
+	return s, all
 }
 
 // missingFrom returns the first row that an earlier and a later walk returned
 // and this one did not.
 func (s shownRows) missingFrom(one walked) (row string, leftOut bool) {
 	here := one.Keys()
-	for _, row := range s.rows {
-		if span := s.seen[row]; here[row] == 0 && !span.firstEnded.After(one.began) && !span.lastBegan.Before(one.ended) {
-			return row, true
-		}
+	i := slices.IndexFunc(s.rows, func(row string) bool { return here[row] == 0 && s.by[row].around(one) })
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return s.rows[i], true
 }
 
 // ends checks a single walk.
@@ -320,6 +254,6 @@ func (w *walkers) fault(requirement string, one walked, expected, actual string)
 	w.mu.Lock()
 	w.out.Faults++
 	w.mu.Unlock()
-	w.r.found(spec.Pair{Requirement: requirement, Operation: one.op.ID}, reports.Violation{
+	w.r.ledger.Violated(spec.Pair{Requirement: requirement, Operation: one.op.ID}, reports.Violation{
 		Pointer: "/items", Expected: redact.Process.Text(expected), Actual: redact.Process.Text(actual), Curl: one.last.Curl()})
 }

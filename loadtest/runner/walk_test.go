@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"outreach.example/conformance/loadtest/schedule"
 	"runtime"
 	"strings"
 	"testing"
@@ -12,8 +11,8 @@ import (
 
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
-	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -59,9 +58,8 @@ func TestWalksAreComparedWithWhatWasThereAllAlong(t *testing.T) {
 // walkersOf returns clients that have finished the walks.
 func walkersOf(t *testing.T, walks []walked) *walkers {
 	t.Helper()
-	r := newRunner(t.Context(), world(t), builtinScenario(t, "walk", func(*scenario.Scenario) {}))
-	r.ledger = judge.NewLedger(spec.Pairs())
-	return &walkers{r: r, lists: []spec.Operation{spec.MustOperation(spec.ListLeadLists)}, recorder: measure.NewRecorder("", time.Time{}, schedule.Constant(0, time.Minute)),
+	r := &runner{env: world(t), ctx: t.Context(), draft: verdict.NewDraft(scenario.Scenario{Kind: scenario.Walk}, verdict.Terms{}), ledger: judge.NewLedger(spec.Pairs())}
+	return &walkers{r: r, lists: []spec.Operation{spec.MustOperation(spec.ListLeadLists)},
 		whole: map[string][]walked{spec.ListLeadLists: walks}}
 }
 

@@ -104,6 +104,7 @@ func envOf(t *testing.T, base string, network http.RoundTripper, options generat
 	})
 	env.Env = prepare.Env{Profile: profile, BaseURL: base, Rules: rules, Client: api, Journal: book, Run: journal.NewRun().ID, Seed: 1, Budget: prepare.NewBudget(0)}
 	env.Terms.LagLimit, env.Bare, env.Generator = time.Hour, bare, generator
+	env.Say, env.Watch, env.Live = func(string) {}, func(string, string) {}, func(generate.Live) {}
 	return env
 }
 

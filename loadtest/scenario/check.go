@@ -2,8 +2,10 @@ package scenario
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,19 +18,23 @@ import (
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Limits of a scenario's fields: larger values are typing errors.
-const (
-	maxClients = 10_000
-	maxLimits  = 20
-	maxLimit   = 100 // of the specification; the run command tests larger limits
-	maxPages   = 50
-	maxWeight  = 1_000
-)
+// bounds are those of whole numbers: larger values are typing errors.
+var bounds = map[string]struct{ least, most, howMany int }{
+	"clients":      {0, 10_000, 1},
+	"probe_budget": {0, 100_000_000, 1},
+	"page_sizes":   {1, 100, 20}, // of the specification; the run command tests larger limits
+	"pages":        {1, 1_000_000, 50},
+}
+
+const maxWeight = 1_000
 
 // problem is an error in one field of a scenario.
 type problem struct{ field, what string }
 
-// uses lists the required and optional fields of each kind.
+// common are the fields of every kind.
+var common = []string{"name", "about", "kind", "thresholds"}
+
+// uses lists the other fields that each kind needs, and those that it may have.
 var uses = map[Kind]struct{ needs, takes []string }{
 	Steady:    {[]string{"mix", "rate", "duration"}, []string{"page_sizes", "warmup"}},
 	Spike:     {[]string{"mix", "rate", "duration", "burst"}, []string{"page_sizes", "warmup"}},
@@ -39,47 +45,44 @@ var uses = map[Kind]struct{ needs, takes []string }{
 	RateLimit: {[]string{"probe_budget", "duration"}, []string{"probe"}},
 }
 
-// field is a field that only some kinds have.
-type field struct {
-	name  string
-	given bool
-	wrong string // why its value is out of bounds; empty if it is not
-}
-
-func (s Scenario) fields() []field {
-	rate := func(name string, value float64) field {
-		f := field{name, value != 0, ""}
-		if f.given && !(value >= schedule.MinRate && value <= schedule.MaxRate) { // NaN fails too
-			f.wrong = fmt.Sprintf("%v: want %v to %v requests per second", value, schedule.MinRate, schedule.MaxRate)
-		}
-		return f
-	}
-	lasts := func(name string, value time.Duration) field {
-		f := field{name, value != 0, ""}
-		if value < 0 || value > schedule.MaxDuration {
-			f.wrong = fmt.Sprintf("%s: want 0s to %s", value, schedule.MaxDuration)
-		}
-		return f
-	}
-	numbers := func(name string, least, most, mostOfThem int, values ...int) field {
-		f := field{name, slices.ContainsFunc(values, func(n int) bool { return n != 0 }), ""}
-		if len(values) > mostOfThem {
-			f.wrong = fmt.Sprintf("%d values: want at most %d", len(values), mostOfThem)
-		}
-		for _, n := range values {
-			if n < least || n > most {
-				f.wrong = fmt.Sprintf("%d: want %d to %d", n, least, most)
+// fields yields each field with its YAML name.
+func (s *Scenario) fields() iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		for field, value := range reflect.ValueOf(s).Elem().Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); !yield(name, value) {
+				return
 			}
 		}
-		return f
 	}
-	return []field{
-		{"mix", len(s.Mix) > 0, ""}, {"probe", s.Probe != "", ""},
-		rate("rate", s.Rate), rate("burst", s.Burst), rate("max_rate", s.MaxRate),
-		lasts("duration", s.Duration), lasts("warmup", s.Warmup), lasts("confirm", s.Confirm),
-		numbers("clients", 0, maxClients, 1, s.Clients), numbers("probe_budget", 0, 100_000_000, 1, s.Budget),
-		numbers("page_sizes", 1, maxLimit, maxLimits, s.Limits...), numbers("pages", 1, 1_000_000, maxPages, s.Pages...),
+}
+
+// outOfBounds returns why the value of a field is out of bounds; empty if it is not.
+func outOfBounds(name string, value any) string {
+	var numbers []int
+	switch value := value.(type) {
+	case float64:
+		if value != 0 && !(value >= schedule.MinRate && value <= schedule.MaxRate) { // NaN fails too
+			return fmt.Sprintf("%v: want %v to %v requests per second", value, schedule.MinRate, schedule.MaxRate)
+		}
+	case time.Duration:
+		if value < 0 || value > schedule.MaxDuration {
+			return fmt.Sprintf("%s: want 0s to %s", value, schedule.MaxDuration)
+		}
+	case int:
+		numbers = []int{value}
+	case []int:
+		numbers = value
 	}
+	bound := bounds[name]
+	if len(numbers) > bound.howMany {
+		return fmt.Sprintf("%d values: want at most %d", len(numbers), bound.howMany)
+	}
+	for _, n := range numbers {
+		if n < bound.least || n > bound.most {
+			return fmt.Sprintf("%d: want %d to %d", n, bound.least, bound.most)
+		}
+	}
+	return ""
 }
 
 func (s Scenario) problems() []problem {
@@ -95,18 +98,20 @@ func (s Scenario) problems() []problem {
 	}
 	kind, known := uses[s.Kind]
 	if !known {
-		add("kind", "%q: want one of %s", s.Kind, kindNames())
+		add("kind", "%q: want one of %s", s.Kind, strings.Trim(strings.ReplaceAll(fmt.Sprint(Kinds()), " ", ", "), "[]"))
 		return found
 	}
-	for _, f := range s.fields() {
-		needed := slices.Contains(kind.needs, f.name)
-		switch {
-		case f.wrong != "":
-			add(f.name, "%s", f.wrong)
-		case needed && !f.given:
-			add(f.name, "is required for a scenario of kind %s", s.Kind)
-		case f.given && !needed && !slices.Contains(kind.takes, f.name):
-			add(f.name, "does not apply to a scenario of kind %s", s.Kind)
+	for name, value := range s.fields() {
+		needed := slices.Contains(kind.needs, name)
+		given := !value.IsZero() && (value.Kind() != reflect.Map && value.Kind() != reflect.Slice || value.Len() > 0)
+		switch wrong := outOfBounds(name, value.Interface()); {
+		case slices.Contains(common, name):
+		case wrong != "":
+			add(name, "%s", wrong)
+		case needed && !given:
+			add(name, "is required for a scenario of kind %s", s.Kind)
+		case given && !needed && !slices.Contains(kind.takes, name):
+			add(name, "does not apply to a scenario of kind %s", s.Kind)
 		}
 	}
 	if s.Burst != 0 && s.Burst <= s.Rate {
@@ -154,24 +159,13 @@ func (s Scenario) checkMix(add func(field, format string, args ...any)) {
 }
 
 func (s Scenario) checkProbe(add func(field, format string, args ...any)) {
-	if s.Probe == "" {
-		return
-	}
 	var lists []string
 	for _, op := range spec.Operations() {
 		if op.Answer == spec.Page {
 			lists = append(lists, op.ID)
 		}
 	}
-	if !slices.Contains(lists, s.Probe) {
+	if s.Probe != "" && !slices.Contains(lists, s.Probe) {
 		add("probe", "%q is no paged list%s (want one of %s)", s.Probe, suggest.Near(s.Probe, lists), strings.Join(lists, ", "))
 	}
-}
-
-func kindNames() string {
-	var names []string
-	for _, k := range Kinds() {
-		names = append(names, string(k))
-	}
-	return strings.Join(names, ", ")
 }

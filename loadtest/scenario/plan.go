@@ -115,19 +115,23 @@ func (s Scenario) RunsAt(rate float64) bool {
 	}
 }
 
+// PageSizes returns the page sizes to request. A size of 0 sends no limit.
+func (s Scenario) PageSizes() []int {
+	if len(s.Limits) == 0 {
+		return []int{0}
+	}
+	return s.Limits
+}
+
 // Labels returns the labels of its requests. The last page of a depth scenario
 // is not known in advance.
 func (s Scenario) Labels() []string {
-	sizes := s.Limits
-	if len(sizes) == 0 {
-		sizes = []int{0}
-	}
 	var labels []string
 	for _, share := range s.Operations() {
 		for _, page := range s.Pages {
 			labels = append(labels, PageLabel(share.Operation.ID, page))
 		}
-		for _, size := range sizes {
+		for _, size := range s.PageSizes() {
 			if of := Label(share.Operation, size); s.Kind != Depth && !slices.Contains(labels, of) {
 				labels = append(labels, of)
 			}

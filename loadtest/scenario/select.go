@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ func Select(all []Scenario, names []string) ([]Scenario, error) {
 type Setting struct {
 	Name  string // of the setting, for messages
 	Field string // its YAML name
-	Set   func(*Scenario)
+	Value any    // of the field's type
 }
 
 // Override returns the scenarios with the settings. A setting that none of them has
@@ -43,10 +44,7 @@ func Override(picked []Scenario, settings ...Setting) ([]Scenario, error) {
 	for _, setting := range settings {
 		used := false
 		for i := range picked {
-			if picked[i].Takes(setting.Field) {
-				setting.Set(&picked[i])
-				used = true
-			}
+			used = picked[i].set(setting) || used
 		}
 		if !used {
 			wrong = append(wrong, fmt.Errorf("%s: no selected scenario has this setting (%s)", setting.Name, strings.Join(Names(picked), ", ")))
@@ -58,16 +56,20 @@ func Override(picked []Scenario, settings ...Setting) ([]Scenario, error) {
 	return picked, errors.Join(wrong...)
 }
 
-// Takes reports whether the scenario's kind has the field, by its YAML name.
-func (s Scenario) Takes(field string) bool {
+// set sets the field and reports whether the scenario's kind has it. With the duration of
+// the phases, the confirmation of a search keeps its proportion.
+func (s *Scenario) set(to Setting) bool {
 	kind := uses[s.Kind]
-	return slices.Contains(kind.needs, field) || slices.Contains(kind.takes, field)
-}
-
-// Last sets the duration of each phase and scales the confirmation of a search.
-func (s *Scenario) Last(phase time.Duration) {
-	if s.Duration > 0 && phase > 0 {
+	if !slices.Contains(slices.Concat(kind.needs, kind.takes), to.Field) {
+		return false
+	}
+	if phase, ok := to.Value.(time.Duration); ok && to.Field == "duration" && s.Duration > 0 && phase > 0 {
 		s.Confirm = time.Duration(float64(s.Confirm) * float64(phase) / float64(s.Duration))
 	}
-	s.Duration = phase
+	for name, value := range s.fields() {
+		if name == to.Field {
+			value.Set(reflect.ValueOf(to.Value))
+		}
+	}
+	return true
 }

@@ -15,8 +15,8 @@ func TestSelectAndOverride(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(Names(picked)).To(Equal([]string{"walk", "soak"}))
 
-	rate := Setting{"--rate", "rate", func(s *Scenario) { s.Rate = 7 }}
-	burst := Setting{"--burst", "burst", func(s *Scenario) { s.Burst = 9 }}
+	rate := Setting{"--rate", "rate", 7.0}
+	burst := Setting{"--burst", "burst", 9.0}
 	changed, err := Override(picked, rate)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(changed[0].Rate).To(BeZero(), "a walk has no rate")
@@ -25,7 +25,7 @@ func TestSelectAndOverride(t *testing.T) {
 
 	_, err = Override(picked, burst)
 	g.Expect(err).To(MatchError("--burst: no selected scenario has this setting (walk, soak)"))
-	_, err = Override(picked, Setting{"--rate", "rate", func(s *Scenario) { s.Rate = -1 }})
+	_, err = Override(picked, Setting{"--rate", "rate", -1.0})
 	g.Expect(err).To(MatchError(HavePrefix("scenario soak: rate: -1: want ")))
 
 	g.Expect(Select(Builtin(), nil)).To(HaveLen(len(Builtin())))
@@ -36,10 +36,10 @@ func TestSelectAndOverride(t *testing.T) {
 // A confirmation keeps its proportion to the other phases of a search.
 func TestConfirmationsLastInProportion(t *testing.T) {
 	s := Scenario{Kind: Sustained, Duration: 1500 * time.Millisecond, Confirm: 3 * time.Second}
-	if s.Last(5 * time.Second); s.Duration != 5*time.Second || s.Confirm != 10*time.Second {
+	if s.set(Setting{Field: "duration", Value: 5 * time.Second}); s.Duration != 5*time.Second || s.Confirm != 10*time.Second {
 		t.Errorf("%s, confirmed for %s", s.Duration, s.Confirm)
 	}
-	if s.Last(0); s.Duration != 0 || s.Confirm != 10*time.Second {
+	if s.set(Setting{Field: "duration", Value: time.Duration(0)}); s.Duration != 0 || s.Confirm != 10*time.Second {
 		t.Errorf("none: %s, confirmed for %s", s.Duration, s.Confirm)
 	}
 }

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"crypto/x509"
@@ -13,13 +14,13 @@ import (
 	"slices"
 	"strings"
 
-	intoto "github.com/in-toto/attestation/go/v1"
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
 )
 
 const payloadType = "application/vnd.in-toto+json"
+
+// statementType is the type of an in-toto statement. The library of in-toto would bring protobuf along.
+const statementType = "https://in-toto.io/Statement/v1"
 
 // PrivateKey returns the ed25519 key in a PEM file (PKCS #8), as openssl writes it.
 func PrivateKey(text []byte) (ed25519.PrivateKey, error) {
@@ -69,7 +70,7 @@ func (m Manifest) statement() ([]byte, error) {
 	names := func(list []string) []string { return append([]string{}, list...) } // [], not null
 	digest := sha256.Sum256(body)
 	return json.Marshal(map[string]any{
-		"_type":         intoto.StatementTypeUri,
+		"_type":         statementType,
 		"subject":       []any{descriptor(ManifestFile, hex.EncodeToString(digest[:]))},
 		"predicateType": "https://in-toto.io/attestation/test-result/v0.1",
 		"predicate": map[string]any{
@@ -123,22 +124,30 @@ func signedBy(e dsse.Envelope, payload []byte, key ed25519.PublicKey) bool {
 	})
 }
 
-// agrees returns an error unless the payload is the statement about the manifest.
+// agrees returns an error unless the payload is the statement about the manifest, in the form that
+// this program writes.
 func (m Manifest) agrees(payload []byte) error {
-	var found, want intoto.Statement
-	if protojson.Unmarshal(payload, &found) != nil || found.Validate() != nil {
+	own, err := m.statement()
+	if err != nil {
+		return err
+	}
+	type statement struct {
+		Type    string `json:"_type"`
+		Subject []struct{ Digest map[string]string }
+	}
+	var found, want statement
+	if json.Unmarshal(payload, &found) != nil || found.Type != statementType || len(found.Subject) == 0 {
 		return errors.New("the payload is not an in-toto statement")
 	}
-	own, err := m.statement()
-	if err == nil {
-		err = protojson.Unmarshal(own, &want)
-	}
-	switch {
-	case err != nil:
+	if err := json.Unmarshal(own, &want); err != nil {
 		return err
+	}
+	var compact bytes.Buffer
+	_ = json.Compact(&compact, payload) // it was decoded
+	switch {
 	case found.Subject[0].Digest["sha256"] != want.Subject[0].Digest["sha256"]:
 		return errors.New("the statement is about another manifest")
-	case !proto.Equal(&found, &want):
+	case !bytes.Equal(compact.Bytes(), own):
 		return errors.New("the statement contradicts the manifest")
 	}
 	return nil

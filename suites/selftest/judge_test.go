@@ -3,6 +3,7 @@ package selftest
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"flag"
@@ -15,8 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/klauspost/compress/gzip"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"

@@ -59,6 +59,12 @@ func read(t *testing.T, path string) []byte {
 	return content
 }
 
+// tooLarge bounds the binary, in bytes. About a third is the program's own code. Most of
+// the rest are the standard library, the libraries for Ginkgo, OpenAPI, YAML and containers,
+// and tables of text encodings.
+// The program uses gonum's floats and mathext: gonum's stat would add 2 MB of linear algebra.
+const tooLarge = 35_000_000
+
 // TestRelease builds a release of this working tree for this machine, in two
 // directories.
 func TestRelease(t *testing.T) {
@@ -84,6 +90,9 @@ func TestRelease(t *testing.T) {
 	base := filepath.Join(dist, fmt.Sprintf("%s_%s_%s_%s", program, version, runtime.GOOS, runtime.GOARCH))
 	checkSums(t, dist, sums)
 	binary := extracted(t, base)
+	if size := len(read(t, binary)); size >= tooLarge {
+		t.Errorf("the binary has %d bytes, want less than %d (`go tool nm -size -sort size`, on a build without -s, shows what fills it)", size, tooLarge)
+	}
 	if out := command(t, dist, binary, "version"); !tellsVersion(out, version) {
 		t.Errorf("version prints %q", out)
 	}

@@ -59,69 +59,69 @@ const unaskedSize = 25
 const everything = math.MaxInt32
 
 // serve answers a request for a page by the pager, unless that leaves it to the target.
-func serve(p pager) verb {
-	return func(x *exchange) {
-		s := &page{exchange: x, limit: x.Query.Get("limit")}
-		at := position{}
-		if cursor := x.param(profile.ParamStartingAfter); cursor == "" {
-			s.first = true
-		} else if known, ok := x.memory.get("cursor " + x.Operation + cursor); ok {
-			at = known.(position)
-		} else {
-			return
-		}
-		s.mark, s.from, s.size = at.mark, at.row, sizeOf(s.limit)
-		asked := x.Request.clone()
-		if p.anchored {
-			if s.size == 0 {
-				return
-			}
-			for _, name := range []string{profile.ParamSortOrder, x.parameterName(profile.ParamStartingAfter)} {
-				asked.Query.Del(name)
-			}
-			asked.Query.Set("limit", "1")
-			if answer, ok := x.ask(asked); !ok {
-				if x.err == nil {
-					x.reply(answer)
-				}
-				return
-			}
-		}
-		for _, key := range p.hidden {
-			asked.Query.Del(x.parameterName(key))
-		}
-		list, ok := x.list(asked)
-		if !ok {
-			return
-		}
-		s.list = list
-		if p.anchored { // in ascending order, whatever the target's
-			s.list = slices.SortedStableFunc(slices.Values(list), func(a, b row) int { return strings.Compare(a.rank, b.rank) })
-			s.down = x.Query.Get(profile.ParamSortOrder) == "desc"
-		}
-		if p.before != nil {
-			p.before(s)
-		}
+func serve(p pager) verb { return p.answer }
+
+func (p pager) answer(x *exchange) {
+	s := &page{exchange: x, limit: x.Query.Get("limit")}
+	at := position{}
+	if cursor := x.param(profile.ParamStartingAfter); cursor == "" {
+		s.first = true
+	} else if known, ok := x.memory.get("cursor " + x.Operation + cursor); ok {
+		at = known.(position)
+	} else {
+		return
+	}
+	s.mark, s.from, s.size = at.mark, at.row, sizeOf(s.limit)
+	asked := x.Request.clone()
+	if p.anchored {
 		if s.size == 0 {
 			return
 		}
-		if p.anchored && s.down {
-			s.list = reversed(s.list)
+		for _, name := range []string{profile.ParamSortOrder, x.parameterName(profile.ParamStartingAfter)} {
+			asked.Query.Del(name)
 		}
-		if p.anchored && !s.first {
-			s.from = 0
-			for s.from < len(s.list) && (s.list[s.from].rank == at.after || s.list[s.from].rank < at.after != s.down) {
-				s.from++
+		asked.Query.Set("limit", "1")
+		if answer, ok := x.ask(asked); !ok {
+			if x.err == nil {
+				x.reply(answer)
 			}
+			return
 		}
-		s.from = min(s.from, len(s.list))
-		s.next = min(s.from+s.size, len(s.list))
-		s.rows = s.list[s.from:s.next:s.next]
-		if p.after != nil {
-			p.after(s)
-		}
-		x.reply(pageOf(s.rows, p.cursor(s)))
 	}
+	for _, key := range p.hidden {
+		asked.Query.Del(x.parameterName(key))
+	}
+	list, ok := x.list(asked)
+	if !ok {
+		return
+	}
+	s.list = list
+	if p.anchored { // in ascending order, whatever the target's
+		s.list = slices.SortedStableFunc(slices.Values(list), func(a, b row) int { return strings.Compare(a.rank, b.rank) })
+		s.down = x.Query.Get(profile.ParamSortOrder) == "desc"
+	}
+	if p.before != nil {
+		p.before(s)
+	}
+	if s.size == 0 {
+		return
+	}
+	if p.anchored && s.down {
+		s.list = reversed(s.list)
+	}
+	if p.anchored && !s.first {
+		s.from = 0
+		for s.from < len(s.list) && (s.list[s.from].rank == at.after || s.list[s.from].rank < at.after != s.down) {
+			s.from++
+		}
+	}
+	s.from = min(s.from, len(s.list))
+	s.next = min(s.from+s.size, len(s.list))
+	s.rows = s.list[s.from:s.next:s.next]
+	if p.after != nil {
+		p.after(s)
+	}
+	x.reply(pageOf(s.rows, p.cursor(s)))
 }
 
 // cursor returns the cursor of the next page, and remembers what it means.

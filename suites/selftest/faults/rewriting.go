@@ -2,8 +2,7 @@ package faults
 
 import (
 	"bytes"
-
-	"github.com/goccy/go-json"
+	"encoding/json"
 
 	"outreach.example/conformance/spec"
 )

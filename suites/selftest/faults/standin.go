@@ -16,33 +16,33 @@ func success(x *exchange) { x.show(fields{"status": "success"}) }
 // standIn answers as the role's workspace would be answered, in the name of the workspace that
 // asks. It leaves nothing created, deleted or moved. What the request names is the role's
 // own if it has such a thing, and else its first of the kind.
-func standIn(role string) verb {
-	return func(x *exchange) {
-		w, asked := x.Profile.Workspaces[role], x.Request
-		op := spec.MustOperation(x.Operation)
-		var names renaming
-		names.add(x.home().ID, w.ID)
-		x.again() // the target may have refused
-		withKey(role)(x)
-		switch {
-		case x.Operation == spec.MoveAccounts:
-			success(x)
-			return
-		case x.Operation == spec.CreatePlacementTest:
-			inPassing(x)
-		case x.Operation == spec.MoveLead:
-			body := x.sent()
-			lead, subsequence := textOf(body, "id"), textOf(body, "subsequence_id")
-			put("id", func(*exchange, any) any { return names.add(lead, ownOr(w.Leads, lead)) })(x)
-			put("subsequence_id", func(*exchange, any) any { return names.add(subsequence, ownOr(w.Subsequences, subsequence)) })(x)
-		case x.Operation == spec.AddCampaignVariables:
-			x.Request = x.withID(names.add(asked.ID, ownOr(w.Campaigns, asked.ID)))
-		case op.HasPathID():
-			x.pretend(w, x.key(role), &names)
-		}
-		if x.served() {
-			x.answer.Body = names.undo(x.answer.Body)
-		}
+func standIn(role string) verb { return func(x *exchange) { x.standIn(role) } }
+
+func (x *exchange) standIn(role string) {
+	w, asked := x.Profile.Workspaces[role], x.Request
+	op := spec.MustOperation(x.Operation)
+	var names renaming
+	names.add(x.home().ID, w.ID)
+	x.again() // the target may have refused
+	withKey(role)(x)
+	switch {
+	case x.Operation == spec.MoveAccounts:
+		success(x)
+		return
+	case x.Operation == spec.CreatePlacementTest:
+		inPassing(x)
+	case x.Operation == spec.MoveLead:
+		body := x.sent()
+		lead, subsequence := textOf(body, "id"), textOf(body, "subsequence_id")
+		put("id", func(*exchange, any) any { return names.add(lead, ownOr(w.Leads, lead)) })(x)
+		put("subsequence_id", func(*exchange, any) any { return names.add(subsequence, ownOr(w.Subsequences, subsequence)) })(x)
+	case x.Operation == spec.AddCampaignVariables:
+		x.Request = x.withID(names.add(asked.ID, ownOr(w.Campaigns, asked.ID)))
+	case op.HasPathID():
+		x.pretend(w, x.key(role), &names)
+	}
+	if x.served() {
+		x.answer.Body = names.undo(x.answer.Body)
 	}
 }
 
