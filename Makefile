@@ -150,8 +150,9 @@ manifests: ## check the Kubernetes manifests against the types of the API
 selftest: build ## prove that every check finds its defects and accepts legal behaviour
 	bin/outreach-conformance selftest $(ARGS)
 
-judged: ## judge recorded traffic of runs against 300 defects and all quirks
+judged: ## judge traffic of 300 defects and all quirks, and verify 300 tampered and 20 honest bundles
 	$(GO) test ./suites/selftest -count=1 -v -timeout 2h -run 'TestJudge(Defects|Quirks)$$' -judge 300 -judge-quirks 10
+	$(GO) test ./suites/certify -count=1 -v -timeout 2h -run 'TestTampering|TestHonestBundles' -tampered 300 -honest 20
 
 check: format lint platforms tidy fresh documents manifests openapi client test long ## run every check that a change must pass
 
