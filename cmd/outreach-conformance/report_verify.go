@@ -109,6 +109,9 @@ func (f verifyFlags) verify(ctx context.Context, path string, stdout, stderr io.
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
+	if ctx.Err() != nil {
+		return interrupted
+	}
 	marks := map[bundle.State]string{bundle.OK: "✓", bundle.Refuted: "✗", bundle.CannotTell: "?", bundle.Note: "·"}
 	for _, line := range lines {
 		_, _ = fmt.Fprintf(stdout, "%s %s: %s\n", marks[line.State], printable.Text(line.What), printable.Text(line.Why))
@@ -160,26 +163,22 @@ func (f verifyFlags) verifyBundle(ctx context.Context, path string, o bundle.Opt
 	if err != nil {
 		return nil, errors.Join(errors.New("the reference server, with which the bundle is compared"), err)
 	}
-	lines = certify.Verify(ctx, b, o, version(), reference)
-	if f.again {
-		again, err := f.repeat(ctx, b, stderr)
+	lines, runs := certify.Verify(ctx, b, o, version(), reference)
+	if f.again && len(runs) > 0 && ctx.Err() == nil {
+		again, err := f.repeat(ctx, b.Manifest.Level, runs[0].Results, stderr)
 		return append(lines, again...), err
 	}
 	return lines, nil
 }
 
-// repeat repeats the runs of the bundle on the vendor's server.
-func (f verifyFlags) repeat(ctx context.Context, b *bundle.Bundle, stderr io.Writer) (lines certify.Lines, err error) {
-	claimed, err := certify.Claimed(b, 1)
-	if err != nil {
-		return nil, err
-	}
+// repeat repeats the runs of a bundle on the vendor's server. The evidence is what a run of it showed.
+func (f verifyFlags) repeat(ctx context.Context, level string, evidence reports.Results, stderr io.Writer) (lines certify.Lines, err error) {
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
 		return nil, err
 	}
 	defer stop()
-	f.evidence, f.bundle.level = true, b.Manifest.Level
+	f.evidence, f.bundle.level = true, level
 	dirs, err := f.threeRuns(ctx, t, rand.Text(), stderr)
 	if err != nil {
 		return nil, err
@@ -189,7 +188,7 @@ func (f verifyFlags) repeat(ctx context.Context, b *bundle.Bundle, stderr io.Wri
 		if err != nil {
 			return lines, err
 		}
-		lines = append(lines, certify.CompareAgain(claimed, found, false)...)
+		lines = append(lines, certify.CompareAgain(evidence, found, false)...)
 	}
 	return lines, nil
 }

@@ -86,6 +86,36 @@ func TestNobodyWaitsForever(t *testing.T) {
 	g.Expect(player.Left()).To(HaveLen(3))
 }
 
+// An entry that another program may read in another way is refused.
+func TestOnlyTheRecordersFormIsRead(t *testing.T) {
+	g := NewWithT(t)
+	var file bytes.Buffer
+	recorder := evidence.NewRecorder(&file, "program", "1", func(string) string { return "a" })
+	address, _ := url.Parse("http://target.test/one\xff")
+	recorder.Observe(client.Exchange{ID: 1, Source: "a\xffspec", Sent: time.Now(), Status: 500, Header: http.Header{"X": {"<\xff"}}, Body: []byte("\xff"), Wire: &http.Request{Method: "GET", URL: address}})
+	g.Expect(recorder.Close(nil)).To(Succeed())
+	zip, err := gzip.NewReader(&file)
+	g.Expect(err).NotTo(HaveOccurred())
+	text, err := io.ReadAll(zip)
+	g.Expect(err).NotTo(HaveOccurred())
+	open := func(text string) error {
+		var packed bytes.Buffer
+		zip := gzip.NewWriter(&packed)
+		_, _ = io.WriteString(zip, text)
+		_ = zip.Close()
+		_, err := evidence.Open(&packed)
+		return err
+	}
+	g.Expect(open(string(text))).To(Succeed())
+	for _, changed := range []string{
+		strings.Replace(string(text), `"status":500`, `"status":500,"Status":200`, 1), strings.Replace(string(text), `"status":500`, `"status": 500`, 1),
+		strings.Replace(string(text), `"time":`, `"time":-`, 1), string(text) + "{}",
+	} {
+		g.Expect(changed).NotTo(Equal(string(text)))
+		g.Expect(open(changed)).NotTo(Succeed())
+	}
+}
+
 type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -99,6 +100,9 @@ type Player struct {
 
 	Run     Run
 	Missing []string // requests that the recording does not have
+
+	First, Last time.Time       // when the first request was sent, and the last response had come
+	Agents      map[string]bool // User-Agent of the requests
 }
 
 // About returns what a recording says of its run.
@@ -118,17 +122,26 @@ func read(from io.Reader, each func(har.Entry) error, last func(member string, v
 		return fmt.Errorf("not a compressed HTTP archive: %w (run --evidence writes one)", err)
 	}
 	entries := 0
-	return har.Read(io.LimitReader(zip, maxSize), func(e har.Entry) error {
+	return har.Read(io.LimitReader(zip, maxSize), func(e har.Entry, text json.RawMessage) error {
 		if entries++; entries > maxEntries {
 			return fmt.Errorf("the archive has more than %d entries", maxEntries)
+		}
+		if took := time.Duration(e.Time); took < 0 || took > maxTook {
+			return fmt.Errorf("it took %s", took)
+		}
+		if form, err := encode(e); err != nil || !bytes.Equal(asText(form), asText(text)) {
+			return errors.New("not in the form that the recorder writes: another program may read something else there")
 		}
 		return each(e)
 	}, last)
 }
 
+// asText returns an entry with one spelling of what stands for invalid UTF-8.
+func asText(entry []byte) []byte { return bytes.ReplaceAll(entry, []byte(`\ufffd`), []byte("\ufffd")) }
+
 // Open reads a recording.
 func Open(from io.Reader) (*Player, error) {
-	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, decided: map[string]map[string][]int{}, moved: time.Now()}
+	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, decided: map[string]map[string][]int{}, Agents: map[string]bool{}, moved: time.Now()}
 	open, packs := map[string]*sending{}, newPacker() // open are those whose end has not come yet
 	err := read(from, func(e har.Entry) error {
 		if e.Source == client.Renewal {
@@ -149,6 +162,7 @@ func Open(from io.Reader) (*Player, error) {
 		ex.Body = nil
 		s.exchanges = append(s.exchanges, ex)
 		s.ended = ex.Sent.Add(ex.Took)
+		p.saw(e, ex)
 		if e.Note != nil && e.Note.WaitedOut {
 			return nil
 		}
@@ -177,6 +191,21 @@ func Open(from io.Reader) (*Player, error) {
 	return p, err
 }
 
+// saw notes when the exchange took place, and who sent it.
+func (p *Player) saw(e har.Entry, ex client.Exchange) {
+	if !ex.Sent.IsZero() {
+		if end := ex.Sent.Add(ex.Took); end.After(p.Last) {
+			p.Last = end
+		}
+		if p.First.IsZero() || ex.Sent.Before(p.First) {
+			p.First = ex.Sent
+		}
+	}
+	if len(p.Agents) < 10 {
+		p.Agents[har.Header(e.Request.Headers).Get("User-Agent")] = true
+	}
+}
+
 func exchangeOf(e har.Entry) (client.Exchange, error) {
 	body, _, err := e.Response.Content.Body()
 	ex := client.Exchange{Status: e.Response.Status, Header: har.Header(e.Response.Headers), Body: body, Sent: e.Started, Took: time.Duration(e.Time), Proto: e.Response.HTTPVersion}
@@ -199,6 +228,7 @@ func exchangeOf(e har.Entry) (client.Exchange, error) {
 const (
 	maxSize    = 1 << 30 // bytes, uncompressed
 	maxEntries = 200_000
+	maxTook    = 24 * time.Hour // of an exchange
 )
 
 // patience is how long responses wait for a request that the recording has and nobody sends, while
@@ -219,7 +249,7 @@ func (p *Player) Answer(ctx context.Context, req client.Request, wire *http.Requ
 	}
 	s.arrived, p.late[source] = true, false
 	p.goOn()
-	p.await(s)
+	p.await(ctx, s)
 	p.clock(source).reach(s.ended)
 	all := slices.Clone(s.exchanges)
 	for i := range all {
@@ -233,12 +263,14 @@ func about(source string, r har.Request) string {
 }
 
 // await waits for the turn of the response. The caller holds the mutex.
-func (p *Player) await(s *sending) {
+func (p *Player) await(ctx context.Context, s *sending) {
 	for {
 		p.mu.Unlock()
 		over := false
 		select {
 		case <-s.ready:
+			over = true
+		case <-ctx.Done():
 			over = true
 		case <-time.After(patience):
 		}

@@ -71,18 +71,24 @@ func NewRecorder(to io.Writer, program, version string, shape func(token string)
 // Observe records an exchange. It is for Options.Observe of a client.
 func (r *Recorder) Observe(e client.Exchange) {
 	entry := entryOf(e)
-	var encoded bytes.Buffer
 	r.mu.Lock()
 	if key := e.Request.Key; key.Name != "" {
 		r.keys[key.Name] = r.shape(key.Token)
 	}
 	r.mu.Unlock()
-	encoder := json.NewEncoder(&encoded)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(entry) // it holds strings and numbers
+	encoded, _ := encode(entry) // it holds strings and numbers
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.archive.Add(bytes.TrimRight(encoded.Bytes(), "\n"))
+	r.archive.Add(encoded)
+}
+
+// encode returns the JSON form of an entry.
+func encode(e har.Entry) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(e)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
 // Close ends the archive. settings are those of the run, as JSON. It returns the first error of

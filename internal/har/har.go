@@ -5,7 +5,10 @@
 package har
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -51,9 +54,9 @@ type Request struct {
 	Method      string    `json:"method"`
 	URL         string    `json:"url"`
 	HTTPVersion string    `json:"httpVersion"`
-	Cookies     []Pair    `json:"cookies"`
-	Headers     []Pair    `json:"headers"`
-	Query       []Pair    `json:"queryString"`
+	Cookies     List      `json:"cookies"`
+	Headers     List      `json:"headers"`
+	Query       List      `json:"queryString"`
 	PostData    *PostData `json:"postData,omitempty"`
 	HeadersSize int       `json:"headersSize"`
 	BodySize    int       `json:"bodySize"`
@@ -64,8 +67,8 @@ type Response struct {
 	Status      int     `json:"status"`
 	StatusText  string  `json:"statusText"`
 	HTTPVersion string  `json:"httpVersion"`
-	Cookies     []Pair  `json:"cookies"`
-	Headers     []Pair  `json:"headers"`
+	Cookies     List    `json:"cookies"`
+	Headers     List    `json:"headers"`
 	Content     Content `json:"content"`
 	RedirectURL string  `json:"redirectURL"`
 	HeadersSize int     `json:"headersSize"`
@@ -78,11 +81,40 @@ type Pair struct {
 	Value string `json:"value"`
 }
 
+// List is a list of them.
+type List []Pair
+
+// maxPairs bounds a list of pairs: an empty one takes 2 bytes in a file, and 32 in memory.
+const maxPairs = 10_000
+
+// UnmarshalJSON reads a list.
+func (p *List) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	open, err := d.Token()
+	if open == nil && err == nil {
+		return nil // null
+	}
+	if err == nil && open != json.Delim('[') {
+		return errors.New("want a list of pairs of name and value")
+	}
+	*p = List{}
+	for err == nil && d.More() {
+		if len(*p) == maxPairs {
+			return fmt.Errorf("a list of more than %d pairs", maxPairs)
+		}
+		var one Pair
+		if err = d.Decode(&one); err == nil {
+			*p = append(*p, one)
+		}
+	}
+	return err
+}
+
 // PostData is the body of a request.
 type PostData struct {
 	MimeType string `json:"mimeType"`
 	Text     string `json:"text"`
-	Params   []Pair `json:"params,omitempty"`
+	Params   List   `json:"params,omitempty"`
 }
 
 // Content is the body of a response.

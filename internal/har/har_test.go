@@ -28,7 +28,7 @@ func TestArchive(t *testing.T) {
 
 	var read []har.Entry
 	more := ""
-	g.Expect(har.Read(&file, func(e har.Entry) error { read = append(read, e); return nil },
+	g.Expect(har.Read(&file, func(e har.Entry, _ json.RawMessage) error { read = append(read, e); return nil },
 		func(member string, value json.RawMessage) error { more += member + string(value); return nil })).To(Succeed())
 	g.Expect(read).To(HaveLen(2))
 	g.Expect(read[0].Started).To(Equal(one.Started))
@@ -45,7 +45,7 @@ func TestArchivesOfOtherPrograms(t *testing.T) {
 		"request":{"method":"GET","url":"https://x/","headers":[{"name":":method","value":"GET"}],"bodySize":-1},
 		"response":{"status":200,"headers":[],"content":{"size":2,"text":"aGk=","encoding":"base64"}}},
 		{"time":null,"request":{},"response":{"content":{}}}]}}`),
-		func(e har.Entry) error { read = append(read, e); return nil }, func(string, json.RawMessage) error { return nil })).To(Succeed())
+		func(e har.Entry, _ json.RawMessage) error { read = append(read, e); return nil }, func(string, json.RawMessage) error { return nil })).To(Succeed())
 	body, held, err := read[0].Response.Content.Body()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(held).To(BeTrue())
@@ -66,7 +66,7 @@ func TestBrokenArchives(t *testing.T) {
 		`{"log":{"entries":[{},{"request":7}]}}`: "entry 1, byte",
 		`{"log":{"entries":[{}`:                  "after entry 1",
 	} {
-		err := har.Read(strings.NewReader(text), func(har.Entry) error { return nil }, func(string, json.RawMessage) error { return nil })
+		err := har.Read(strings.NewReader(text), func(har.Entry, json.RawMessage) error { return nil }, func(string, json.RawMessage) error { return nil })
 		if message == "" {
 			NewWithT(t).Expect(err).NotTo(HaveOccurred(), text)
 			continue
@@ -80,7 +80,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"log":{"entries":[{"_id":"x","request":{"url":"http://x/","headers":[{"name":":path"}]},"response":{"status":200,"content":{"size":-1}}}]}}`)
 	f.Add(`{"log":{"entries":[{"response":{"content":{"text":"x","encoding":"base64"}}}],"_more":1}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		_ = har.Read(strings.NewReader(text), func(e har.Entry) error {
+		_ = har.Read(strings.NewReader(text), func(e har.Entry, _ json.RawMessage) error {
 			_, _, err := e.Response.Content.Body()
 			return err
 		}, func(string, json.RawMessage) error { return nil })

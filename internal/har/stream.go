@@ -60,9 +60,9 @@ func (w *Writer) Close(members map[string]any) error {
 	return w.err
 }
 
-// Read calls the function with each entry of the archive. Its error says at which byte or entry
-// the archive cannot be read.
-func Read(from io.Reader, each func(Entry) error, last func(member string, value json.RawMessage) error) error {
+// Read calls the function with each entry of the archive, and with its text. Its error says at which
+// byte or entry the archive cannot be read.
+func Read(from io.Reader, each func(e Entry, text json.RawMessage) error, last func(member string, value json.RawMessage) error) error {
 	bounded := &bounded{from: from}
 	d := json.NewDecoder(bounded)
 	bounded.left = MaxEntry
@@ -79,10 +79,15 @@ func Read(from io.Reader, each func(Entry) error, last func(member string, value
 	for ; d.More(); n++ {
 		bounded.left = MaxEntry
 		var e Entry
-		if err := d.Decode(&e); err != nil && !ofOthers(err) {
+		var text json.RawMessage
+		err := d.Decode(&text)
+		if err == nil {
+			err = json.Unmarshal(text, &e)
+		}
+		if err != nil && !ofOthers(err) {
 			return fmt.Errorf("entry %d, byte %d: %w", n, d.InputOffset(), err)
 		}
-		if err := each(e); err != nil {
+		if err := each(e, text); err != nil {
 			return fmt.Errorf("entry %d: %w", n, err)
 		}
 	}
@@ -100,6 +105,20 @@ func Read(from io.Reader, each func(Entry) error, last func(member string, value
 	}
 	if err == nil {
 		_, err = d.Token()
+	}
+	for err == nil && d.More() { // members beside the log
+		if _, err = d.Token(); err == nil {
+			var skipped json.RawMessage
+			err = d.Decode(&skipped)
+		}
+	}
+	if err == nil {
+		_, err = d.Token()
+	}
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("want nothing after the archive")
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("after entry %d, byte %d: %w (the file may be cut off)", n, d.InputOffset(), err)
@@ -149,7 +168,13 @@ func into(d *json.Decoder, name string) error {
 type bounded struct {
 	from io.Reader
 	left int
+
+	text, escaped bool // within a string; after a backslash
+	blanks        int  // white space in a row, outside strings
 }
+
+// maxBlanks bounds white space: the decoder looks at it again and again.
+const maxBlanks = 64 << 10
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
@@ -157,5 +182,19 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.from.Read(p)
 	b.left -= n
+	for _, c := range p[:n] {
+		switch {
+		case b.escaped:
+			b.escaped = false
+		case b.text:
+			b.escaped, b.text = c == '\\', c != '"'
+		case c == ' ' || c == '\n' || c == '\r' || c == '\t':
+			if b.blanks++; b.blanks > maxBlanks {
+				return 0, fmt.Errorf("more than %d KiB of white space", maxBlanks>>10)
+			}
+		default:
+			b.blanks, b.text = 0, c == '"'
+		}
+	}
 	return n, err
 }

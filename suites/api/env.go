@@ -64,7 +64,8 @@ type Env struct {
 	outside *judge.Ledger // what was found out beside the specs: trouble of rolling back
 	All     *judge.Ledger // what all specs found out so far
 
-	known    sync.Map      // what the run has found out once, by what it is about (Once)
+	known    sync.Map // what the run has found out once, by what it is about (Once)
+	decided  decided
 	examples *judge.Ledger // of violations, which the specs share
 	memory   *memory
 

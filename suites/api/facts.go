@@ -2,11 +2,13 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 )
 
@@ -55,7 +57,61 @@ func FirstTime(api *API, what, about string) bool {
 	if _, again := api.known.LoadOrStore(what+" "+about, true); again {
 		first = 0
 	}
-	return client.Decide(api.Ctx, what+" "+redact.Process.Text(about), first) == 1
+	first = client.Decide(api.Ctx, what+" "+redact.Process.Text(about), first)
+	api.decided.mu.Lock()
+	defer api.decided.mu.Unlock()
+	if api.decided.firsts == nil {
+		api.decided.firsts = map[string]int{}
+	}
+	api.decided.firsts[what+" "+about] += first // one name may stand for several secrets in a recording
+	return first == 1
+}
+
+// decided are the choices of specs that depend on what others do at the same time. A recording
+// states them. They must follow from the requests of the run.
+type decided struct {
+	mu     sync.Mutex
+	firsts map[string]int  // how often something was asked for the first time
+	gone   map[string]bool // rows that the run had deleted, or tried to
+	made   []paging.Row    // that it was creating
+}
+
+func (d *decided) state(row paging.Row, state int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch state {
+	case gone:
+		if d.gone == nil {
+			d.gone = map[string]bool{}
+		}
+		d.gone[row.Key] = true
+	case pending:
+		d.made = append(d.made, row)
+	}
+}
+
+// Contradictions names the choices that do not follow from the requests that the run has sent. There
+// are none, unless somebody has changed the recording of a run.
+func (e *Env) Contradictions() (all []string) {
+	e.decided.mu.Lock()
+	defer e.decided.mu.Unlock()
+	for about, firsts := range e.decided.firsts {
+		if firsts != 1 {
+			all = append(all, redact.Process.Text(fmt.Sprintf("%s for the first time: %d times", about, firsts)))
+		}
+	}
+	for key := range e.decided.gone {
+		if _, deleted := e.Sandbox().Changed(key); !deleted {
+			all = append(all, "the run deleted "+key+", which no request does")
+		}
+	}
+	for _, row := range e.decided.made {
+		if created, _ := e.Sandbox().Changed(row.Key); created.IsZero() && !e.Sandbox().BeingCreated(row) {
+			all = append(all, "the run created "+row.Key+", which no request does")
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // sharedRead is a list that was read whole for several specs. It belongs to none of them.

@@ -58,7 +58,7 @@ func Write(to io.Writer, dirs []string, o Options) (d Decision, err error) {
 	}
 	d = Decide(o.Level, all)
 	m := manifestOf(d, all, o)
-	page, badge, err := show(d, m, Resemblance(all[0].Results.Observations, o.Reference))
+	page, badge, err := show(d, m, resemblanceOf(all, o.Reference))
 	if err != nil {
 		return d, err
 	}
@@ -81,6 +81,14 @@ func readRun(dir string) (r Run, err error) {
 		return r, fmt.Errorf("%s: %w", file.Name(), err)
 	}
 	return r, nil
+}
+
+// resemblanceOf returns the most that a run resembles the reference server.
+func resemblanceOf(all []Run, reference []reports.Observation) (most float64) {
+	for _, r := range all {
+		most = max(most, Resemblance(r.Results.Observations, reference))
+	}
+	return most
 }
 
 func reportOf(results reports.Results) ([]byte, error) {

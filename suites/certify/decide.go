@@ -5,6 +5,7 @@
 package certify
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
@@ -94,6 +96,9 @@ func Decide(level string, all []Run) Decision {
 		commit := r.Results.Tool.Commit
 		missing(commit == "" || strings.Contains(commit, "modified"), "a program that was built from a known commit, such as a release")
 	}
+	for _, r := range all[1:] {
+		missing(identity(r) != identity(all[0]), "three runs of one implementation at one address, with one target profile")
+	}
 	for _, pair := range disagreements(all) {
 		missing(true, "the same outcome in each run of %s", pair)
 	}
@@ -108,7 +113,25 @@ func (d Decision) needChallenges(all []Run, missing func(bool, string, ...any)) 
 	for i, want := range Challenges(all[0].Recording.Challenge.Nonce) {
 		got := all[i].Recording.Challenge
 		missing(got == nil || *got != want || want.Explains(all[i].Recording) != nil, "runs that follow from one nonce, as those of certify")
+		missing((agentOf(all[i].Recording) == OrdinaryAgent) != want.Ordinary, "one run with the User-Agent %s, and no other", OrdinaryAgent)
 	}
+}
+
+// identity is what the runs of a certification have in common: the implementation, its address and its
+// profile, without the User-Agent.
+func identity(r Run) string {
+	lines := slices.DeleteFunc(strings.Split(r.Recording.Profile, "\n"), func(line string) bool { return strings.HasPrefix(line, "user_agent:") })
+	t := r.Results.Target
+	return fmt.Sprintf("%q", append(lines, t.Name, t.Vendor, t.Version, t.BaseURL, t.Kind, r.Recording.Address, r.Recording.Kind))
+}
+
+// agentOf returns the User-Agent of the requests of a run.
+func agentOf(r runner.Recording) string {
+	p, err := r.TargetProfile()
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(p.UserAgent, client.UserAgent)
 }
 
 // checksOf returns the number of checks of a level.
@@ -158,8 +181,16 @@ func disagreements(all []Run) (differ []string) {
 func nameOf(c reports.Check) string { return c.Requirement + " on " + c.Operation }
 
 // Resemblance returns how much of what two implementations do where the specification is silent
-// is the same: from 0 to 1. It says nothing, 0, if one of them did nothing.
+// is the same: from 0 to 1. It says nothing, 0, if one of them did nothing. The texts of messages are
+// easy to change, so what remains without them counts if it is more.
 func Resemblance(a, b []reports.Observation) float64 {
+	silent := func(list []reports.Observation) []reports.Observation {
+		return slices.DeleteFunc(slices.Clone(list), func(o reports.Observation) bool { return o.OpenPoint == spec.OpenPointMessages })
+	}
+	return max(resemblance(a, b), resemblance(silent(a), silent(b)))
+}
+
+func resemblance(a, b []reports.Observation) float64 {
 	type seen struct{ openPoint, operation, value string }
 	of := map[seen]int{}
 	for i, list := range [][]reports.Observation{a, b} {

@@ -18,6 +18,10 @@ import (
 func passing() (all []Run) {
 	for _, c := range Challenges("a nonce") {
 		r := Run{Recording: runner.Recording{Seed: c.Seed(), Salt: c.Salt(), Challenge: &c}}
+		r.Recording.Profile = "name: server\n"
+		if c.Ordinary {
+			r.Recording.Profile += "user_agent: " + OrdinaryAgent + "\n"
+		}
 		r.Recording.ID = journal.RunOf(c.Proof()).ID
 		r.Results = reports.Results{Verdict: reports.Passed, Tool: reports.Tool{Commit: "abc"}, Run: reports.Run{Profile: "full"},
 			Target: reports.Target{Name: "server", Version: "1", Vendor: "vendor"}}
@@ -41,13 +45,19 @@ func TestDecide(t *testing.T) {
 		"a stale expectation": {func(r []Run) []Run { first(r).StaleExpectations = []string{"x passes"}; return r }, "x passes (in run 1)"},
 		"two runs":            {func(r []Run) []Run { return r[:2] }, "the 3 runs of certify"},
 		"other seed":          {func(r []Run) []Run { r[1].Recording.Seed++; return r }, "from one nonce"},
-		"no vendor":           {func(r []Run) []Run { first(r).Target.Vendor = ""; return r }, "name, vendor and version"},
-		"some operations":     {func(r []Run) []Run { first(r).Run.Operations = []string{"leads.*"}; return r }, "lists only leads.*"},
-		"omitted field":       {func(r []Run) []Run { first(r).Run.Omits = []string{"Lead.email"}; return r }, "Lead.email"},
-		"expected failure":    {func(r []Run) []Run { first(r).ExpectedFailures = 1; return r }, "without expected failures"},
-		"flaky check":         {func(r []Run) []Run { first(r).Flaky = &reports.Flaky{}; return r }, "without expected failures"},
-		"a filter":            {func(r []Run) []Run { first(r).Run.Selection = "--group x"; return r }, "runs of all checks"},
-		"another level":       {func(r []Run) []Run { first(r).Run.Profile = "read"; return r }, "runs of all checks"},
+		"another server":      {func(r []Run) []Run { r[1].Results.Target.BaseURL = "http://x"; return r }, "three runs of one implementation"},
+		"another profile":     {func(r []Run) []Run { r[2].Recording.Profile += "writes: own\n"; return r }, "three runs of one implementation"},
+		"no ordinary agent": {func(r []Run) []Run {
+			r[0].Recording.Profile, r[1].Recording.Profile, r[2].Recording.Profile = "name: x", "name: x", "name: x"
+			return r
+		}, "one run with the User-Agent"},
+		"no vendor":        {func(r []Run) []Run { first(r).Target.Vendor = ""; return r }, "name, vendor and version"},
+		"some operations":  {func(r []Run) []Run { first(r).Run.Operations = []string{"leads.*"}; return r }, "lists only leads.*"},
+		"omitted field":    {func(r []Run) []Run { first(r).Run.Omits = []string{"Lead.email"}; return r }, "Lead.email"},
+		"expected failure": {func(r []Run) []Run { first(r).ExpectedFailures = 1; return r }, "without expected failures"},
+		"flaky check":      {func(r []Run) []Run { first(r).Flaky = &reports.Flaky{}; return r }, "without expected failures"},
+		"a filter":         {func(r []Run) []Run { first(r).Run.Selection = "--group x"; return r }, "runs of all checks"},
+		"another level":    {func(r []Run) []Run { first(r).Run.Profile = "read"; return r }, "runs of all checks"},
 		"not assessed": {func(r []Run) []Run {
 			first(r).Checks[0].Outcome, first(r).Checks[0].Missing = reports.NotAssessed, []string{"a key"}
 			return r

@@ -81,7 +81,8 @@ func verified(t *testing.T, archive []byte, o bundle.Options) Lines {
 	if err != nil {
 		return Lines{{Line: bundle.Line{What: "bundle", State: bundle.Refuted, Why: err.Error()}}}
 	}
-	return Verify(t.Context(), b, o, "test", nil)
+	l, _ := Verify(t.Context(), b, o, "test", nil)
+	return l
 }
 
 func refutedByKey(archive []byte, public ed25519.PublicKey) bool {

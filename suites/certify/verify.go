@@ -9,6 +9,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
@@ -84,6 +87,8 @@ func VerifyRun(ctx context.Context, claimed reports.Results, recording io.Reader
 	f := found.Results
 	l.compare("run", claimed.Run.ID, f.Run.ID)
 	l.compare("date", claimed.Run.Started.UTC().String(), f.Run.Started.UTC().String())
+	l.report("times", j.checkTimes(), "the exchanges took place within the run")
+	l.report("User-Agent", j.checkAgent(), "%s", agentOf(found.Recording))
 	l.compare("seed", fmt.Sprint(claimed.Run.Seed), fmt.Sprint(f.Run.Seed))
 	l.compare("selection", selectionOf(claimed), selectionOf(f))
 	l.compare("target", targetOf(claimed), targetOf(f))
@@ -119,8 +124,61 @@ func VerifyRun(ctx context.Context, claimed reports.Results, recording io.Reader
 	}
 	if doubt != "" {
 		l.add("doubt", bundle.Note, "%s", doubt)
+	} else if found.Fits() {
+		l.compareObservations(claimed.Observations, f.Observations)
+		l.agree("levels", "they follow from the outcomes", claimed.Levels, f.Levels)
 	}
 	return j, l, nil
+}
+
+// compareObservations adds a line: whether the observations follow from the evidence. A few depend on
+// the moment at which a response is looked at.
+func (l *Lines) compareObservations(claimed, found []reports.Observation) {
+	const most = 0.95
+	state, alike := bundle.OK, resemblance(claimed, found)
+	if alike < most && len(claimed)+len(found) > 0 {
+		state = bundle.Refuted
+	}
+	l.add("observations", state, "%.0f %% of what the results say of the silences of the specification follows from the evidence", 100*alike)
+}
+
+// report adds a line: what holds, or the error.
+func (l *Lines) report(what string, err error, format string, args ...any) {
+	if err != nil {
+		l.add(what, bundle.Refuted, "%v", err)
+		return
+	}
+	l.add(what, bundle.OK, format, args...)
+}
+
+// checkTimes returns an error unless the exchanges took place within the run, which began when its id
+// says.
+func (j Judged) checkTimes() error {
+	const slack = 2 * time.Second // between clocks of one machine
+	a, run := j.Found, j.Claimed.Run
+	end := run.Started.Add(time.Duration(run.Seconds * float64(time.Second)))
+	switch begun, err := uuid.Parse(a.ID); {
+	case err != nil:
+		return fmt.Errorf("the id of the run: %w", err)
+	case !a.First.IsZero() && (a.First.Before(run.Started.Add(-slack)) || a.Last.After(end.Add(slack))):
+		return fmt.Errorf("exchanges from %s to %s, in a run from %s to %s", a.First.Format(time.DateTime), a.Last.Format(time.DateTime), run.Started.Format(time.DateTime), end.Format(time.DateTime))
+	case begun.Version() == 7:
+		seconds, nanoseconds := begun.Time().UnixTime()
+		if at := time.Unix(seconds, nanoseconds); at.Sub(run.Started).Abs() > slack {
+			return fmt.Errorf("the id of the run is of %s, and it started at %s", at.UTC().Format(time.DateTime), run.Started.UTC().Format(time.DateTime))
+		}
+	}
+	return nil
+}
+
+// checkAgent returns an error unless all requests have the User-Agent of the profile.
+func (j Judged) checkAgent() error {
+	for _, agent := range j.Found.Agents {
+		if agent != agentOf(j.Found.Recording) {
+			return fmt.Errorf("requests have %q, the profile says %q", agent, agentOf(j.Found.Recording))
+		}
+	}
+	return nil
 }
 
 // doubt says why honest evidence may not fit; empty if it must.
@@ -137,11 +195,11 @@ func (j Judged) doubt(version string) string {
 }
 
 // Verify judges the runs of a bundle again, and checks everything else in it against them.
-func Verify(ctx context.Context, b *bundle.Bundle, o bundle.Options, version string, reference []reports.Observation) (l Lines) {
+// It also returns the results of the runs by the evidence.
+func Verify(ctx context.Context, b *bundle.Bundle, o bundle.Options, version string, reference []reports.Observation) (l Lines, all []Run) {
 	for _, line := range b.Check(o) {
 		l = append(l, Line{Line: line})
 	}
-	var all []Run
 	sameVersion := b.Manifest.Program.Version == version
 	for i := range b.Manifest.Runs {
 		j, lines, err := verifyRun(ctx, b, i+1, version)
@@ -162,14 +220,13 @@ func Verify(ctx context.Context, b *bundle.Bundle, o bundle.Options, version str
 			programOf(b.Manifest.Program, b.Manifest.Program.Go))
 		if sameVersion {
 			page, err := reportOf(j.Claimed)
-			l.same(b, bundle.InRun(i+1, bundle.ReportFile), page, err)
+			l.same(b, bundle.InRun(i+1, bundle.ReportFile), "the results", page, err)
 		}
 	}
-	if len(all) < len(b.Manifest.Runs) {
-		return l
+	if len(all) == len(b.Manifest.Runs) {
+		l.verifyManifest(b, all, sameVersion, reference)
 	}
-	l.verifyManifest(b, all, o, sameVersion, reference)
-	return l
+	return l, all
 }
 
 func programOf(p bundle.Program, goVersion string) string {
@@ -200,7 +257,7 @@ func Claimed(b *bundle.Bundle, number int) (r reports.Results, err error) {
 
 // verifyManifest compares the manifest and the files that belong to no run with what the evidence
 // shows.
-func (l *Lines) verifyManifest(b *bundle.Bundle, all []Run, o bundle.Options, sameVersion bool, reference []reports.Observation) {
+func (l *Lines) verifyManifest(b *bundle.Bundle, all []Run, sameVersion bool, reference []reports.Observation) {
 	m := b.Manifest
 	d := Decide(m.Level, all)
 	want := manifestOf(d, all, Options{Level: m.Level, Nonce: m.Nonce, Program: m.Program, Created: m.Created, Expires: m.Expires})
@@ -226,15 +283,17 @@ func (l *Lines) verifyManifest(b *bundle.Bundle, all []Run, o bundle.Options, sa
 		l.add("certificate", bundle.Note, "the bundle is not a certificate")
 		(*l)[len(*l)-1].More = slices.Concat(d.Failed, d.Missing)
 	}
-	l.same(b, bundle.ProfileFile, []byte(all[0].Recording.Profile), nil)
-	resemblance := Resemblance(all[0].Results.Observations, reference)
+	l.same(b, bundle.ProfileFile, "the evidence", []byte(all[0].Recording.Profile), nil)
+	resemblance := resemblanceOf(all, reference)
 	if sameVersion {
 		page, badge, err := show(d, m, resemblance)
-		l.same(b, bundle.PageFile, page, err)
-		l.same(b, bundle.BadgeFile, badge, err)
+		l.same(b, bundle.PageFile, "the evidence", page, err)
+		l.same(b, bundle.BadgeFile, "the evidence", badge, err)
 	}
-	if resemblance >= Resembles {
-		l.add("implementation", bundle.Note, "where the specification is silent, %.0f %% of the behaviour is that of our reference server: this is probably that server", 100*resemblance)
+	l.add("fingerprint", bundle.Note, "where the specification is silent, %.0f %% of the behaviour is that of our reference server%s", 100*resemblance,
+		map[bool]string{true: ": this is probably that server"}[resemblance >= Resembles])
+	if year := all[len(all)-1].Results.Run.Started.AddDate(1, 0, 1); m.Expires.After(year) {
+		l.add("expiry", bundle.Note, "the vendor chose more than one year")
 	}
 	names := timed()
 	l.add("times", bundle.Note, "a recording only claims them: %d of %d checks rest on times", len(names), len(spec.Pairs()))
@@ -258,7 +317,7 @@ func (l *Lines) verifyNonce(m bundle.Manifest, all []Run) {
 }
 
 // same adds a line: whether a file of the bundle is what this program makes of the evidence.
-func (l *Lines) same(b *bundle.Bundle, name string, want []byte, err error) {
+func (l *Lines) same(b *bundle.Bundle, name, from string, want []byte, err error) {
 	if err != nil {
 		l.add(name, bundle.CannotTell, "%v", err)
 		return
@@ -268,9 +327,9 @@ func (l *Lines) same(b *bundle.Bundle, name string, want []byte, err error) {
 	case err != nil:
 		l.add(name, bundle.Refuted, "%v", err)
 	case !bytes.Equal(body, want):
-		l.add(name, bundle.Refuted, "it does not follow from the evidence")
+		l.add(name, bundle.Refuted, "it does not follow from %s", from)
 	default:
-		l.add(name, bundle.OK, "it follows from the evidence")
+		l.add(name, bundle.OK, "it follows from %s", from)
 	}
 }
 

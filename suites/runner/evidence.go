@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -78,9 +80,11 @@ const replayed = 1000
 // Again is what came of judging a recorded run again.
 type Again struct {
 	Recording
-	Results reports.Results
-	Missing []string // requests of the specs that the recording does not have
-	Left    []string // requests of the recording that the specs did not send
+	Results     reports.Results
+	Missing     []string  // requests of the specs that the recording does not have
+	Left        []string  // requests of the recording that the specs did not send
+	First, Last time.Time // when the first request was sent, and the last response had come
+	Agents      []string  // User-Agent of the requests
 	// Bounded says why an honest recording may not fit; empty if it must.
 	Bounded string
 }
@@ -113,6 +117,7 @@ func JudgeAgain(ctx context.Context, recording io.Reader, version string) (again
 	t := &target.Target{BaseURL: r.Address, Kind: r.Kind, Profile: p.WithPlaceholders(r.player.Run.Keys)}
 	again.Results, err = Run(ctx, Config{Target: t, Selection: s, Seed: r.Seed, Version: version, replay: r})
 	again.Missing, again.Left = r.player.Missing, r.player.Left()
+	again.First, again.Last, again.Agents = r.player.First, r.player.Last, slices.Sorted(maps.Keys(r.player.Agents))
 	if p.Budget > 0 {
 		again.Bounded = "the run had a budget of requests, and which specs it cut is chance"
 	}

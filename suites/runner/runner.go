@@ -227,6 +227,11 @@ func execute(ctx context.Context, config Config, work func(*run) error) (results
 		r.env.Spent(r.keys.asked)
 		err = work(r)
 	}
+	for _, what := range r.env.Contradictions() {
+		if err == nil {
+			r.ledger.Troubled("evidence", what)
+		}
+	}
 	if config.Evidence != nil {
 		if failed := r.endEvidence(); failed != nil && err == nil {
 			r.ledger.Troubled("evidence", failed.Error())

@@ -103,7 +103,7 @@ func judgeRecording(file *bytes.Buffer, p *profile.Profile) (reports.Results, er
 	if err != nil {
 		return reports.Results{}, err
 	}
-	if err := har.Read(zip, j.Add, func(string, json.RawMessage) error { return nil }); err != nil {
+	if err := har.Read(zip, func(e har.Entry, _ json.RawMessage) error { return j.Add(e) }, func(string, json.RawMessage) error { return nil }); err != nil {
 		return reports.Results{}, err
 	}
 	return j.Results(), nil
