@@ -11,6 +11,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/evidence"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -18,6 +19,9 @@ import (
 // A recorded run that is judged again has the same outcomes, and sends the same requests. A
 // response that somebody has changed shows.
 func TestRecordedRunIsJudgedAgain(t *testing.T) {
+	if testbed.RaceDetector {
+		t.Skip("the clients of other tests race as much, in less time")
+	}
 	judgeAgain(t, Selection{Operations: []string{"inbox-placement-tests.*", spec.ListLeadLabels}}, nil)
 }
 
@@ -45,7 +49,7 @@ func judgeAgain(t *testing.T, s Selection, challenge *Challenge) {
 	g.Expect(outcomesOf(again.Results)).To(Equal(outcomesOf(recorded)))
 	g.Expect(again.Results.Verdict).To(Equal(recorded.Verdict))
 	for _, c := range recorded.Checks {
-		if len(c.Exchanges) == 0 {
+		if c.Outcome == reports.Pass && len(c.Exchanges) == 0 {
 			t.Errorf("%s on %s names no exchange", c.Requirement, c.Operation)
 		}
 	}
