@@ -47,7 +47,7 @@ type bundleFlags struct {
 
 func (b *bundleFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&b.level, "level", string(spec.ProfileFull), fmt.Sprintf("set of requirements that the bundle is about: %v", spec.Profiles()))
-	flags.StringVar(&b.key, "key", "", "PEM file with the vendor's private ed25519 key, which signs the bundle")
+	flags.StringVar(&b.key, "signing-key", "", "PEM file with the vendor's private ed25519 key, which signs the bundle")
 	flags.StringVar(&b.expires, "expires", "", "last day of the bundle, as YYYY-MM-DD (default: one year after the run)")
 }
 
@@ -107,7 +107,7 @@ A certificate needs all checks of its level to pass in each run: no omitted fiel
 expected failures, nothing that was not assessed, no trouble. certify says what is
 missing. It exits 0 if the target is certified, 1 if a check failed and 3 if something is
 missing. The bundle is written in any case.`,
-		Example: `  outreach-conformance certify --target-profile server.yaml --nonce 5b1c9f0e --key vendor-key.pem
+		Example: `  outreach-conformance certify --target-profile server.yaml --nonce 5b1c9f0e --signing-key vendor-key.pem
   outreach-conformance certify --target-profile server.yaml --level read`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -126,7 +126,7 @@ missing. The bundle is written in any case.`,
 	group(flags, "Pace and safety", func() { f.registerPace(flags) })
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, certifiedOutput)
-		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show only the decision, and no progress")
+		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show only failures and the last line, and no progress")
 	})
 	return cmd
 }

@@ -62,7 +62,7 @@ outcomes and behaviour. With --read-only, that is a spot check of at most 500 re
 	flags := cmd.Flags()
 	group(flags, "What you know", func() {
 		flags.StringVar(&f.publicKey, "public-key", "", "PEM file with the vendor's public key, from another source than the bundle")
-		flags.StringVar(&f.bundle.nonce, "nonce", "", "text that you chose and gave to the vendor")
+		flags.StringVar(&f.bundle.nonce, "nonce", "", "text that the recipient of the certificate chose, and gave to the vendor")
 	})
 	group(flags, "Repetition on the vendor's server", func() {
 		flags.BoolVar(&f.again, "again", false, "repeat the runs, and compare them with the bundle")
@@ -73,7 +73,7 @@ outcomes and behaviour. With --read-only, that is a spot check of at most 500 re
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, "verification")
 		registerVerbose(flags, &f.verbose, "everything that the lines count")
-		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show only failures and the last line, and no progress")
 	})
 	return cmd
 }

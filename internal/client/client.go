@@ -81,7 +81,7 @@ func (c *Client) DoWith(ctx context.Context, req Request, use func(Exchange)) Ex
 
 // observe numbers the exchange and tells the observer.
 func (c *Client) observe(e *Exchange) {
-	e.ID = int(c.exchanges.Add(1))
+	e.ID, e.agent = int(c.exchanges.Add(1)), c.opts.UserAgent
 	c.opts.Observe(*e)
 }
 

@@ -104,6 +104,8 @@ type Exchange struct {
 	Wire   *http.Request // as it was sent, without its context; nil if it could not be built
 	Proto  string        // of the response, such as HTTP/1.1
 
+	agent string // User-Agent of the client
+
 	share *share // of the budget of the bodies in flight, until DoWith ends
 }
 

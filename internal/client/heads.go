@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -30,16 +31,15 @@ func (e Exchange) RequestHead() Head {
 	if len(r.Query) > 0 {
 		target += "?" + redact.Process.Text(encodeQuery(r.Query))
 	}
-	header := http.Header{}
-	if e.Wire != nil {
-		header = e.Wire.Header.Clone()
+	header := http.Header{"User-Agent": {cmp.Or(e.agent, UserAgent)}}
+	if len(r.Body) > 0 {
+		header.Set("Content-Type", "application/json")
 	}
-	value, ok := r.authorization()
-	if ok = ok && header.Get("Authorization") == value; ok {
-		header.Del("Authorization") // its key is shown by name
+	for name, values := range r.Header {
+		header[http.CanonicalHeaderKey(name)] = values
 	}
 	lines := headers(header)
-	if ok {
+	if value, ok := r.authorization(); ok && header.Get("Authorization") == "" {
 		shown := redact.Process.Text(value)
 		if r.Key.Token != "" && value == "Bearer "+r.Key.Token {
 			shown = "Bearer $" + r.Key.Env() // whatever the key looks like

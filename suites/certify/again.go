@@ -19,7 +19,7 @@ func CompareAgain(claimed, found reports.Results, spotCheck bool) (l Lines) {
 	for _, c := range found.Checks {
 		before, known := was[nameOf(c)]
 		switch {
-		case !known:
+		case !known, before == reports.NotAssessed, before == reports.Error: // the bundle says nothing of it
 		case before == c.Outcome:
 			same++
 		case c.Outcome == reports.NotAssessed || c.Outcome == reports.Error:
