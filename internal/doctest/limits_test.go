@@ -31,7 +31,6 @@ var limits = []limit{
 	{"Responses", "schemas", "maxExtra", "undocumented fields that are observed, for each response", "", "a response may have thousands"},
 	{"Responses", "internal/har", "maxPairs", "headers, parameters or cookies of a recorded exchange", "", "an empty one takes 2 bytes in a file, and 32 in memory"},
 	{"Responses", "internal/har", "maxBlanks", "bytes of white space in a row in a recording", "", "a JSON reader looks at it again and again"},
-	{"Time", "internal/evidence", "maxTook", "a recorded exchange", "", "a wrong time would stop the clock of a replay"},
 	{"Responses", "internal/judge", "maxCited", "exchanges that the results name for each check", "", "the recording has all"},
 	{"Responses", "internal/judge", "maxRows", "rows of a response that are checked", "", "a page has at most 100"},
 	{"Responses", "internal/client", "commonBodies", "bytes that the bodies in flight share", "`GOMEMLIMIT` for all memory", "16 bodies of 8 MiB would be 128 MiB"},
@@ -47,6 +46,7 @@ var limits = []limit{
 	{"Responses", "internal/paging", "maxKey", "bytes of the key of a row", "", "longer ids are compared by their digest"},
 	{"Responses", "internal/judge", "maxReadable", "bytes of an error page that are read", "", "its reason stands at the beginning"},
 
+	{"Time", "internal/evidence", "maxTook", "a recorded exchange", "", "a wrong time would stop the clock of a replay"},
 	{"Time", "internal/client", "DefaultTimeout", "a request, to the last byte", "`pace.timeout`, `--timeout`", "a server that hangs must not hang the run"},
 	{"Time", "fixtures/profile", "maxTimeout", "largest timeout of a profile", "", "longer ones are mostly a wrong unit"},
 	{"Time", "fixtures/profile", "maxWait", "largest wait for a target that starts", "", "CI jobs end after hours"},
