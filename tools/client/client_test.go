@@ -301,7 +301,7 @@ func started(t *testing.T, words string, args ...string) (*exec.Cmd, string) {
 			return command, address
 		}
 	}
-	t.Fatalf("%v: no line with %q", args, words)
+	t.Fatalf("%v: no line with %q: %v", args, words, lines.Err())
 	return nil, ""
 }
 
