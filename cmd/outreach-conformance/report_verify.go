@@ -38,8 +38,8 @@ func newReportVerify() *cobra.Command {
 		Short: "Check a bundle, and judge its evidence again",
 		Long: `verify checks a bundle that certify or report bundle wrote, or the output directory of a
 run --evidence. It judges the recorded runs again: the same specs run, and the evidence
-answers their requests, with its clock. No request leaves this machine. It believes
-nothing in the bundle but the evidence, and no key that comes with it.
+answers their requests, with its clock. No request leaves this machine. Outcomes and
+verdicts must follow from the evidence. It believes no key that comes with the bundle.
 
 It prints a line for each thing that it checked. It exits 0 if all of them hold, 1 if one
 is refuted, 2 if there is no bundle to read, and 3 if it cannot tell: another version, an
