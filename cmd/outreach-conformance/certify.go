@@ -218,16 +218,16 @@ func referenceObservations(ctx context.Context) ([]reports.Observation, error) {
 // they show.
 func writeBundle(path string, dirs []string, o certify.Options, stdout io.Writer) (d certify.Decision, err error) {
 	o.Created = time.Now()
-	unfinished, err := os.CreateTemp(filepath.Dir(path), bundleFile+"-*")
+	err = atomicfile.Replace(path, func(temporary string) error {
+		file, err := os.Create(temporary)
+		if err != nil {
+			return err
+		}
+		d, err = certify.Write(file, dirs, o)
+		return errors.Join(err, file.Close())
+	})
 	if err != nil {
 		return d, exitError{exitUsage, err}
-	}
-	d, err = certify.Write(unfinished, dirs, o)
-	if err = errors.Join(err, unfinished.Chmod(0o644), unfinished.Close()); err == nil {
-		err = os.Rename(unfinished.Name(), path)
-	}
-	if err != nil {
-		return d, exitError{exitUsage, errors.Join(err, os.Remove(unfinished.Name()))}
 	}
 	b, err := bundle.Open(path)
 	if err != nil {

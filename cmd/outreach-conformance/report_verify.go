@@ -94,7 +94,7 @@ func (f verifyFlags) verify(ctx context.Context, path string, stdout, stderr io.
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	var lines certify.Lines
+	var lines bundle.Lines
 	if info.IsDir() {
 		if f.publicKey != "" || f.bundle.nonce != "" || f.again {
 			return exitError{exitUsage, fmt.Errorf("%s: a directory has no signature and no nonce, and cannot be repeated (report bundle makes a bundle of it)", path)}
@@ -129,7 +129,7 @@ func (f verifyFlags) verify(ctx context.Context, path string, stdout, stderr io.
 	return err
 }
 
-func verifyDirectory(ctx context.Context, dir string) (certify.Lines, error) {
+func verifyDirectory(ctx context.Context, dir string) (bundle.Lines, error) {
 	claimed, err := jsonfile.Run.Read(filepath.Join(dir, resultsFile))
 	if err != nil {
 		return nil, err
@@ -146,18 +146,15 @@ func verifyDirectory(ctx context.Context, dir string) (certify.Lines, error) {
 	return lines, nil
 }
 
-func (f verifyFlags) verifyBundle(ctx context.Context, path string, o bundle.Options, stderr io.Writer) (lines certify.Lines, err error) {
+func (f verifyFlags) verifyBundle(ctx context.Context, path string, o bundle.Options, stderr io.Writer) (lines bundle.Lines, err error) {
 	b, err := bundle.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = b.Close() }()
 	if f.readOnly {
-		for _, line := range b.Check(o) {
-			lines = append(lines, certify.Line{Line: line})
-		}
 		again, err := f.spotCheck(ctx, b, stderr)
-		return append(lines, again...), err
+		return append(b.Check(o), again...), err
 	}
 	reference, err := referenceObservations(ctx)
 	if err != nil {
@@ -172,7 +169,7 @@ func (f verifyFlags) verifyBundle(ctx context.Context, path string, o bundle.Opt
 }
 
 // repeat repeats the runs of a bundle on the vendor's server. The evidence is what a run of it showed.
-func (f verifyFlags) repeat(ctx context.Context, level string, evidence reports.Results, stderr io.Writer) (lines certify.Lines, err error) {
+func (f verifyFlags) repeat(ctx context.Context, level string, evidence reports.Results, stderr io.Writer) (lines bundle.Lines, err error) {
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
 		return nil, err
@@ -200,7 +197,7 @@ const (
 )
 
 // spotCheck asks the vendor's server a few questions that change nothing.
-func (f verifyFlags) spotCheck(ctx context.Context, b *bundle.Bundle, stderr io.Writer) (certify.Lines, error) {
+func (f verifyFlags) spotCheck(ctx context.Context, b *bundle.Bundle, stderr io.Writer) (bundle.Lines, error) {
 	claimed, err := certify.Claimed(b, 1)
 	if err != nil {
 		return nil, err

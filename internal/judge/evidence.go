@@ -67,6 +67,34 @@ func (l *Ledger) Add(other *Ledger) {
 	}
 }
 
+// From says which exchange shows what is entered from now on: that with the id, of the last
+// response that the caller got.
+func (l *Ledger) From(exchange int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.exchange = exchange
+}
+
+// Last returns the exchange of From.
+func (l *Ledger) Last() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.exchange
+}
+
+func (e *entry) cite(exchange int) {
+	if exchange != 0 && len(e.exchanges) < maxCited && !slices.Contains(e.exchanges, exchange) {
+		e.exchanges = append(e.exchanges, exchange)
+	}
+}
+
+func (e *entry) refuse(status, n int) {
+	if e.refusals == nil {
+		e.refusals = map[int]int{}
+	}
+	e.refusals[status] += n
+}
+
 // wireEvidence is the JSON form of a ledger, in which evidence crosses from one
 // process to another.
 type wireEvidence struct {

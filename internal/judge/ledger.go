@@ -152,34 +152,6 @@ func (l *Ledger) Refused(p spec.Pair, status int) {
 	}
 }
 
-// From says which exchange shows what is entered from now on: that with the id, of the last
-// response that the caller got.
-func (l *Ledger) From(exchange int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.exchange = exchange
-}
-
-// Last returns the exchange of From.
-func (l *Ledger) Last() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.exchange
-}
-
-func (e *entry) cite(exchange int) {
-	if exchange != 0 && len(e.exchanges) < maxCited && !slices.Contains(e.exchanges, exchange) {
-		e.exchanges = append(e.exchanges, exchange)
-	}
-}
-
-func (e *entry) refuse(status, n int) {
-	if e.refusals == nil {
-		e.refusals = map[int]int{}
-	}
-	e.refusals[status] += n
-}
-
 // countRejections counts the rejections that prove something. For the others it returns
 // the missing evidence. The caller holds mu.
 func (l *Ledger) countRejections(p spec.Pair, e *entry) (n int, missing []string) {

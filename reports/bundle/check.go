@@ -31,6 +31,35 @@ type Line struct {
 	What  string
 	State State
 	Why   string
+	More  []string // what the line counts
+}
+
+// Lines are what was checked.
+type Lines []Line
+
+// State returns the worst state of the lines, without notes.
+func (l Lines) State() State {
+	for _, state := range []State{Refuted, CannotTell} {
+		if slices.ContainsFunc(l, func(line Line) bool { return line.State == state }) {
+			return state
+		}
+	}
+	return OK
+}
+
+// Add adds a line.
+func (l *Lines) Add(what string, state State, format string, args ...any) *Line {
+	*l = append(*l, Line{What: what, State: state, Why: fmt.Sprintf(format, args...)})
+	return &(*l)[len(*l)-1]
+}
+
+// Report adds a line: what holds, or the error.
+func (l *Lines) Report(what string, err error, format string, args ...any) {
+	if err != nil {
+		l.Add(what, Refuted, "%v", err)
+		return
+	}
+	l.Add(what, OK, format, args...)
 }
 
 // Options are what the recipient knows apart from the bundle.
@@ -40,43 +69,27 @@ type Options struct {
 	Now       time.Time
 }
 
-// lines collects lines.
-type lines []Line
-
-func (l *lines) add(what string, state State, format string, args ...any) {
-	*l = append(*l, Line{what, state, fmt.Sprintf(format, args...)})
-}
-
-// report adds a line: what holds, or the error.
-func (l *lines) report(what string, err error, format string, args ...any) {
-	if err != nil {
-		l.add(what, Refuted, "%v", err)
-		return
-	}
-	l.add(what, OK, format, args...)
-}
-
 // Check compares the manifest with the files, the signature and what the recipient knows. It trusts no
 // key that comes with the bundle.
-func (b *Bundle) Check(o Options) []Line {
-	var l lines
-	l.report("form", b.checkForm(b.checkFiles(&l)), "the archive is as it was written")
+func (b *Bundle) Check(o Options) Lines {
+	var l Lines
+	l.Report("form", b.checkForm(b.checkFiles(&l)), "the archive is as it was written")
 	b.checkSignature(&l, o.PublicKey)
 	b.checkNonce(&l, o.Nonce)
 	m := b.Manifest
-	l.report("dates", m.checkDates(), "no run started after the bundle was created, at %s", m.Created.Format(time.DateTime))
+	l.Report("dates", m.checkDates(), "no run started after the bundle was created, at %s", m.Created.Format(time.DateTime))
 	if o.Now.Before(m.Expires) {
-		l.add("expiry", OK, "valid until %s", m.Expires.Format(time.DateOnly))
+		l.Add("expiry", OK, "valid until %s", m.Expires.Format(time.DateOnly))
 	} else {
-		l.add("expiry", Refuted, "expired on %s", m.Expires.Format(time.DateOnly))
+		l.Add("expiry", Refuted, "expired on %s", m.Expires.Format(time.DateOnly))
 	}
-	l.report("seeds", m.checkSeeds(), "each of the %d runs has a seed of its own", len(m.Runs))
+	l.Report("seeds", m.checkSeeds(), "each of the %d runs has a seed of its own", len(m.Runs))
 	return l
 }
 
 // checkFiles adds a line for each difference between the members and the manifest. It returns the
 // members that can be read.
-func (b *Bundle) checkFiles(l *lines) members {
+func (b *Bundle) checkFiles(l *Lines) members {
 	known := append(b.Manifest.required(), optional...)
 	names := slices.Concat(b.Manifest.required(), slices.Collect(maps.Keys(b.Manifest.Files)), slices.Collect(maps.Keys(b.members)))
 	slices.Sort(names)
@@ -89,18 +102,18 @@ func (b *Bundle) checkFiles(l *lines) members {
 		listed, inManifest := b.Manifest.Files[name]
 		switch {
 		case damage != nil:
-			l.add("files", Refuted, "damaged file: %v", damage)
+			l.Add("files", Refuted, "damaged file: %v", damage)
 		case name == ManifestFile || name == EnvelopeFile:
 		case b.members[name] == nil:
-			l.add("files", Refuted, "missing file: %q", name)
+			l.Add("files", Refuted, "missing file: %q", name)
 		case !inManifest || !slices.Contains(known, name):
-			l.add("files", Refuted, "extra file: %q", name)
+			l.Add("files", Refuted, "extra file: %q", name)
 		case all[name].File != listed:
-			l.add("files", Refuted, "wrong digest: %q is not the file of the manifest", name)
+			l.Add("files", Refuted, "wrong digest: %q is not the file of the manifest", name)
 		}
 	}
 	if len(*l) == before {
-		l.add("files", OK, "%d files have the digests of the manifest", len(b.Manifest.Files))
+		l.Add("files", OK, "%d files have the digests of the manifest", len(b.Manifest.Files))
 	}
 	return all
 }
@@ -119,24 +132,24 @@ func (b *Bundle) checkForm(all members) error {
 	return nil
 }
 
-func (b *Bundle) checkSignature(l *lines, key ed25519.PublicKey) {
+func (b *Bundle) checkSignature(l *Lines, key ed25519.PublicKey) {
 	envelope, payload, err := b.envelope()
 	signed := b.members[EnvelopeFile] != nil
 	if signed {
 		if err == nil {
 			err = b.Manifest.agrees(payload)
 		}
-		l.report("statement", err, "what was signed agrees with the manifest")
+		l.Report("statement", err, "what was signed agrees with the manifest")
 	}
 	switch {
 	case key == nil:
-		l.add("signature", Note, "not checked: nobody proved who wrote the bundle (give the vendor's public key, from another source)")
+		l.Add("signature", Note, "not checked: nobody proved who wrote the bundle (give the vendor's public key, from another source)")
 	case !signed:
-		l.add("signature", Refuted, "missing")
+		l.Add("signature", Refuted, "missing")
 	case signedBy(envelope, payload, key):
-		l.add("signature", OK, "by the key %s", KeyID(key))
+		l.Add("signature", OK, "by the key %s", KeyID(key))
 	default:
-		l.add("signature", Refuted, "not by the key %s", KeyID(key))
+		l.Add("signature", Refuted, "not by the key %s", KeyID(key))
 	}
 }
 
@@ -154,16 +167,16 @@ func (b *Bundle) envelope() (e dsse.Envelope, payload []byte, err error) {
 	return e, payload, nil
 }
 
-func (b *Bundle) checkNonce(l *lines, chosen string) {
+func (b *Bundle) checkNonce(l *Lines, chosen string) {
 	switch nonce := b.Manifest.Nonce; {
 	case chosen == "" && nonce == "":
-		l.add("nonce", Note, "none: the vendor chose the seeds")
+		l.Add("nonce", Note, "none: the vendor chose the seeds")
 	case chosen == "":
-		l.add("nonce", Note, "%.100q: not compared (give the nonce that you chose)", nonce)
+		l.Add("nonce", Note, "%.100q: not compared (give the nonce that you chose)", nonce)
 	case chosen != nonce:
-		l.add("nonce", Refuted, "%.100q, and the recipient chose %.100q", nonce, chosen)
+		l.Add("nonce", Refuted, "%.100q, and the recipient chose %.100q", nonce, chosen)
 	default:
-		l.add("nonce", OK, "%.100q, as the recipient chose it", nonce)
+		l.Add("nonce", OK, "%.100q, as the recipient chose it", nonce)
 	}
 }
 

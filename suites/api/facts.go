@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
@@ -65,6 +66,26 @@ func FirstTime(api *API, what, about string) bool {
 	}
 	api.decided.firsts[what+" "+about] += first // one name may stand for several secrets in a recording
 	return first == 1
+}
+
+// What the run has done with a row.
+const pending, gone = 1, 2
+
+// changed reports when the run created the row, zero if it did not, and whether it deleted
+// it or tried to. A row whose creation has no response yet is created now.
+func (api *API) changed(row paging.Row) (created time.Time, deleted bool) {
+	state := 0
+	if api.Sandbox().BeingCreated(row) { // asked first: the response may come in between
+		state = pending
+	} else if _, deleted := api.Sandbox().Changed(row.Key); deleted {
+		state = gone
+	}
+	state = client.Decide(api.Ctx, "the state of "+row.Key, state)
+	if api.decided.state(row, state); state == pending {
+		return client.Now(api.Ctx), false
+	}
+	created, _ = api.Sandbox().Changed(row.Key)
+	return created, state == gone
 }
 
 // decided are the choices of specs that depend on what others do at the same time. A recording

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -318,26 +317,6 @@ func Settled(api *API, w Walk) Walk {
 	}
 	w.Pages = pages
 	return w
-}
-
-// What the run has done with a row.
-const pending, gone = 1, 2
-
-// changed reports when the run created the row, zero if it did not, and whether it deleted
-// it or tried to. A row whose creation has no response yet is created now.
-func (api *API) changed(row paging.Row) (created time.Time, deleted bool) {
-	state := 0
-	if api.Sandbox().BeingCreated(row) { // asked first: the response may come in between
-		state = pending
-	} else if _, deleted := api.Sandbox().Changed(row.Key); deleted {
-		state = gone
-	}
-	state = client.Decide(api.Ctx, "the state of "+row.Key, state)
-	if api.decided.state(row, state); state == pending {
-		return client.Now(api.Ctx), false
-	}
-	created, _ = api.Sandbox().Changed(row.Key)
-	return created, state == gone
 }
 
 // leftOut returns the rows that walks before and after the walk of that number show, and

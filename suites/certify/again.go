@@ -10,7 +10,8 @@ import (
 
 // CompareAgain compares what the results of a bundle claim with a new run on the vendor's server. A
 // spot check assesses only some of the checks.
-func CompareAgain(claimed, found reports.Results, spotCheck bool) (l Lines) {
+func CompareAgain(claimed, found reports.Results, spotCheck bool) bundle.Lines {
+	var l bundle.Lines
 	was := map[string]reports.Outcome{}
 	for _, c := range claimed.Checks {
 		was[nameOf(c)] = c.Outcome
@@ -35,17 +36,17 @@ func CompareAgain(claimed, found reports.Results, spotCheck bool) (l Lines) {
 	case same == 0, len(unknown) > 0 && !spotCheck:
 		state = bundle.CannotTell
 	}
-	l.add("again: outcomes", state, "%s of %s are as in the bundle, %s were not assessed now, in %s", printable.Number(same),
+	outcomes := l.Add("again: outcomes", state, "%s of %s are as in the bundle, %s were not assessed now, in %s", printable.Number(same),
 		printable.Counted(len(claimed.Checks), "check"), printable.Number(len(unknown)), printable.Counted(found.Traffic.Requests, "request"))
-	l[0].More = differ
+	outcomes.More = differ
 	if state == bundle.CannotTell {
-		l[0].More = append(unknown, found.Reasons...)
+		outcomes.More = append(unknown, found.Reasons...)
 	}
 	as := Resemblance(ofBoth(claimed.Observations, found.Observations), ofBoth(found.Observations, claimed.Observations))
 	if as >= Resembles {
-		l.add("again: fingerprint", bundle.OK, "where the specification is silent, %.0f %% of the behaviour is as in the bundle", 100*as)
+		l.Add("again: fingerprint", bundle.OK, "where the specification is silent, %.0f %% of the behaviour is as in the bundle", 100*as)
 	} else {
-		l.add("again: fingerprint", bundle.Refuted, "where the specification is silent, only %.0f %% of the behaviour is as in the bundle: this is another implementation or version", 100*as)
+		l.Add("again: fingerprint", bundle.Refuted, "where the specification is silent, only %.0f %% of the behaviour is as in the bundle: this is another implementation or version", 100*as)
 	}
 	return l
 }

@@ -27,11 +27,11 @@ func honest(t *testing.T) []byte {
 		m.Runs = append(m.Runs, bundle.Run{ID: fmt.Sprint("run ", run), Started: started, Seed: int64(run), Verdict: "pass"})
 		var evidence bytes.Buffer
 		zip := gzip.NewWriter(&evidence)
-		fmt.Fprintf(zip, `{"log":{"entries":[`+"\n"+`{"_id":%d,"response":{"status":200}},`+"\n"+`{"_id":2,"response":{"status":404}}`+"\n"+`],"_run":{}}}`+"\n", run*10)
+		fmt.Fprintf(zip, `{"log":{"entries":[`+"\n"+`{"startedDateTime":"2026-11-30T10:00:00Z","request":{"headers":[{"name":"User-Agent","value":"a"}]},"_id":%d,"response":{"status":200}},`+"\n"+`{"_id":2,"response":{"status":404}}`+"\n"+`],"_run":{}}}`+"\n", run*10)
 		_ = zip.Close()
 		files[bundle.InRun(run, bundle.EvidenceFile)] = bundle.Bytes(evidence.Bytes())
 		files[bundle.InRun(run, bundle.ReportFile)] = bundle.Bytes(fmt.Appendf(nil, "<html>%d", run))
-		files[bundle.InRun(run, bundle.ResultsFile)] = bundle.Bytes(fmt.Appendf(nil, `{"tool":{},"target":{"name":"a server"},"run":{"seed":%d},"verdict":"pass","checks":[{"operation":"a","outcome":"pass"},{"operation":"b","outcome":"pass"}]}`, run))
+		files[bundle.InRun(run, bundle.ResultsFile)] = bundle.Bytes(fmt.Appendf(nil, `{"tool":{},"target":{"name":"a server"},"run":{"seed":%d},"verdict":"pass","levels":[],"checks":[{"operation":"a","outcome":"pass"},{"operation":"b","outcome":"pass"}]}`, run))
 	}
 	var b bytes.Buffer
 	if err := bundle.Write(&b, m, files, key); err != nil {
@@ -55,6 +55,7 @@ var contents = []string{
 	"flipped outcome", "removed check", "added check", "narrowed run", "other verdict", "dropped exchange", "added exchange", "altered exchange",
 	"evidence of another run", "other seed", "other date", "other run", "other requirement set", "other vendor", "other name", "other version",
 	"other target profile", "other program", "other catalogue", "other setting", "claimed certificate", "later expiry", "other page",
+	"exchanges of another day", "other User-Agent", "ambiguous exchange", "invented observations", "other levels", "page of another version",
 }
 
 func TestTheVendorsKeyShowsEachChange(t *testing.T) {

@@ -106,10 +106,7 @@ func (t *Tamper) pack() ([]byte, error) {
 }
 
 // run returns the entry of the manifest of the run to change.
-func (t *Tamper) run() *bundle.Run {
-	t.Manifest.Runs = slices.Clone(t.Manifest.Runs)
-	return &t.Manifest.Runs[t.Run-1]
-}
+func (t *Tamper) run() *bundle.Run { return &t.Manifest.Runs[t.Run-1] }
 
 // results changes results.json of the run.
 func (t *Tamper) results(change func(results map[string]any)) {

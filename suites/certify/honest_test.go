@@ -60,7 +60,7 @@ func TestHonestBundles_long(t *testing.T) {
 		l := verified(t, pack(t, []string{dir}, options("")), bundle.Options{PublicKey: vendor.Public().(ed25519.PublicKey), Now: time.Now()})
 		t.Logf("server %d (%s): %s, %s %v", i+1, name, results.Verdict, l.State(), results.Troubles)
 		if l.State() != bundle.OK {
-			t.Errorf("refused:\n%s", l)
+			t.Errorf("refused:\n%s", told(l))
 		}
 	}
 }

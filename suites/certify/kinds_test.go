@@ -111,6 +111,37 @@ var Kinds = []Kind{
 	{Name: "other target profile", Change: func(t *Tamper) {
 		t.Files[bundle.ProfileFile] = bytes.Replace(t.Files[bundle.ProfileFile], []byte("name: "), []byte("name: another "), 1)
 	}},
+	{Name: "exchanges of another day", Change: entries(func(_ *Tamper, all []string) []string {
+		for i := range all {
+			all[i] = startedDay.ReplaceAllString(all[i], `"startedDateTime":"2019-02-03T`)
+		}
+		return all
+	})},
+	{Name: "other User-Agent", Change: entries(func(_ *Tamper, all []string) []string {
+		for i := range all {
+			all[i] = userAgent.ReplaceAllString(all[i], `"name":"User-Agent","value":"another/9"`)
+		}
+		return all
+	})},
+	{Name: "ambiguous exchange", Change: entries(func(t *Tamper, all []string) []string {
+		i := t.IntN(len(all))
+		all[i] = strings.Replace(all[i], `"response":{`, `"response":{"Status":500,`, 1)
+		return all
+	})},
+	{Name: "invented observations", Change: func(t *Tamper) {
+		t.results(func(r map[string]any) {
+			r["observations"] = []any{map[string]any{"open_point": "SILENT-MESSAGES", "operation": "leads.move", "value": "x", "count": 1}}
+		})
+	}},
+	{Name: "other levels", Change: func(t *Tamper) { t.results(func(r map[string]any) { delete(r, "levels") }) }},
+	{Name: "page of another version", Change: func(t *Tamper) {
+		t.Manifest.Program.Version = "v0"
+		for run := range t.Manifest.Runs {
+			t.Run = run + 1
+			t.results(func(r map[string]any) { r["tool"].(map[string]any)["version"] = "v0" })
+		}
+		t.Files[bundle.PageFile] = append([]byte("<!-- certified -->\n"), t.Files[bundle.PageFile]...)
+	}},
 	{Name: "other nonce", Change: func(t *Tamper) { t.Manifest.Nonce += "x" }},
 	{Name: "other program", Change: func(t *Tamper) {
 		t.Manifest.Program.Commit = strings.Repeat("0", 40)
@@ -157,6 +188,11 @@ var Kinds = []Kind{
 		t.archive = func(a []byte) []byte { return append(a, "<html>"...) }
 	}},
 }
+
+var (
+	startedDay = regexp.MustCompile(`"startedDateTime":"[0-9-]{10}T`)
+	userAgent  = regexp.MustCompile(`"name":"User-Agent","value":"[^"]*"`)
+)
 
 var responseStatus = regexp.MustCompile(`"response":\{"status":\d+`)
 

@@ -21,35 +21,30 @@ import (
 	"outreach.example/conformance/suites/runner"
 )
 
-// Line is one thing that was checked.
-type Line struct {
-	bundle.Line
-	More []string // what the line counts
-}
-
-// Lines are what was checked.
-type Lines []Line
-
-func (l *Lines) add(what string, state bundle.State, format string, args ...any) {
-	*l = append(*l, Line{Line: bundle.Line{What: what, State: state, Why: fmt.Sprintf(format, args...)}})
-}
+// lines compares what a bundle says with what its evidence shows.
+type lines struct{ bundle.Lines }
 
 // compare adds a line: whether the two are equal.
-func (l *Lines) compare(what, claimed, found string) {
+func (l *lines) compare(what, claimed, found string) {
+	l.compareAs(bundle.Refuted, what, claimed, found)
+}
+
+// compareAs is compare for a difference that means no more than the state.
+func (l *lines) compareAs(different bundle.State, what, claimed, found string) {
 	if claimed == found {
-		l.add(what, bundle.OK, "%s", claimed)
+		l.Add(what, bundle.OK, "%s", claimed)
 		return
 	}
-	l.add(what, bundle.Refuted, "the bundle says %q, the evidence shows %q", clip(claimed), clip(found))
+	l.Add(what, different, "the bundle says %q, the evidence shows %q", clip(claimed), clip(found))
 }
 
 // agree is compare for values of which the reader needs only what they say.
-func (l *Lines) agree(what, says string, claimed, found any) {
+func (l *lines) agree(what, says string, claimed, found any) {
 	if a, b := textOf(claimed), textOf(found); a != b {
 		l.compare(what, a, b)
 		return
 	}
-	l.add(what, bundle.OK, "%s", says)
+	l.Add(what, bundle.OK, "%s", says)
 }
 
 func clip(text string) string {
@@ -60,16 +55,6 @@ func clip(text string) string {
 	return text
 }
 
-// State returns the worst state of the lines, without notes.
-func (l Lines) State() bundle.State {
-	for _, state := range []bundle.State{bundle.Refuted, bundle.CannotTell} {
-		if slices.ContainsFunc(l, func(line Line) bool { return line.State == state }) {
-			return state
-		}
-	}
-	return bundle.OK
-}
-
 // Judged is a run whose recording was judged again.
 type Judged struct {
 	Claimed reports.Results
@@ -78,17 +63,17 @@ type Judged struct {
 
 // VerifyRun judges a recorded run again, and compares what its results claim. Its error means that the
 // recording cannot be read.
-func VerifyRun(ctx context.Context, claimed reports.Results, recording io.Reader, version string) (Judged, Lines, error) {
+func VerifyRun(ctx context.Context, claimed reports.Results, recording io.Reader, version string) (Judged, bundle.Lines, error) {
 	found, err := runner.JudgeAgain(ctx, recording, version)
 	if err != nil {
 		return Judged{}, nil, err
 	}
-	j, l := Judged{claimed, found}, Lines{}
+	j, l := Judged{claimed, found}, lines{}
 	f := found.Results
 	l.compare("run", claimed.Run.ID, f.Run.ID)
 	l.compare("date", claimed.Run.Started.UTC().String(), f.Run.Started.UTC().String())
-	l.report("times", j.checkTimes(), "the exchanges took place within the run")
-	l.report("User-Agent", j.checkAgent(), "%s", agentOf(found.Recording))
+	l.Report("times", j.checkTimes(), "the exchanges took place within the run")
+	l.Report("User-Agent", j.checkAgent(), "%s", agentOf(found.Recording))
 	l.compare("seed", fmt.Sprint(claimed.Run.Seed), fmt.Sprint(f.Run.Seed))
 	l.compare("selection", selectionOf(claimed), selectionOf(f))
 	l.compare("target", targetOf(claimed), targetOf(f))
@@ -100,55 +85,40 @@ func VerifyRun(ctx context.Context, claimed reports.Results, recording io.Reader
 	requests := fmt.Sprintf("%s sent again, %s that the evidence lacks, %s of the evidence that nothing asks for",
 		printable.Number(f.Traffic.Requests), printable.Number(len(found.Missing)), printable.Number(len(found.Left)))
 	if found.Fits() {
-		l.add("requests", bundle.OK, "%s", requests)
+		l.Add("requests", bundle.OK, "%s", requests)
 	} else {
-		l.add("requests", refutes, "the evidence does not fit: %s", requests)
+		l.Add("requests", refutes, "the evidence does not fit: %s", requests).More = slices.Concat(found.Missing, found.Left)
 	}
-	l[len(l)-1].More = slices.Concat(found.Missing, found.Left)
 	same, unknown, differ := compareOutcomes(claimed, f)
 	state := bundle.OK
 	if len(differ) > 0 {
 		state = refutes
 	}
-	l.add("outcomes", state, "%s of %s follow from the evidence", printable.Number(same), printable.Counted(len(claimed.Checks), "check"))
-	l[len(l)-1].More = differ
+	l.Add("outcomes", state, "%s of %s follow from the evidence", printable.Number(same), printable.Counted(len(claimed.Checks), "check")).More = differ
 	if len(unknown) > 0 {
-		l.add("outcomes", bundle.CannotTell, "%s cannot be judged again: their specs send requests that the evidence lacks", printable.Counted(len(unknown), "check"))
-		l[len(l)-1].More = unknown
+		l.Add("outcomes", bundle.CannotTell, "%s cannot be judged again: their specs send requests that the evidence lacks", printable.Counted(len(unknown), "check")).More = unknown
 	}
 	if found.Fits() && len(claimed.Regressions) == 0 { // these compare with another run
-		l.compare("verdict", string(claimed.Verdict), string(f.Verdict))
-		if last := &l[len(l)-1]; last.State == bundle.Refuted {
-			last.State = refutes
-		}
+		l.compareAs(refutes, "verdict", string(claimed.Verdict), string(f.Verdict))
 	}
 	if doubt != "" {
-		l.add("doubt", bundle.Note, "%s", doubt)
+		l.Add("doubt", bundle.Note, "%s", doubt)
 	} else if found.Fits() {
 		l.compareObservations(claimed.Observations, f.Observations)
 		l.agree("levels", "they follow from the outcomes", claimed.Levels, f.Levels)
 	}
-	return j, l, nil
+	return j, l.Lines, nil
 }
 
 // compareObservations adds a line: whether the observations follow from the evidence. A few depend on
 // the moment at which a response is looked at.
-func (l *Lines) compareObservations(claimed, found []reports.Observation) {
+func (l *lines) compareObservations(claimed, found []reports.Observation) {
 	const most = 0.95
 	state, alike := bundle.OK, resemblance(claimed, found)
 	if alike < most && len(claimed)+len(found) > 0 {
 		state = bundle.Refuted
 	}
-	l.add("observations", state, "%.0f %% of what the results say of the silences of the specification follows from the evidence", 100*alike)
-}
-
-// report adds a line: what holds, or the error.
-func (l *Lines) report(what string, err error, format string, args ...any) {
-	if err != nil {
-		l.add(what, bundle.Refuted, "%v", err)
-		return
-	}
-	l.add(what, bundle.OK, format, args...)
+	l.Add("observations", state, "%.0f %% of what the results say of the silences of the specification follows from the evidence", 100*alike)
 }
 
 // checkTimes returns an error unless the exchanges took place within the run, which began when its id
@@ -196,19 +166,17 @@ func (j Judged) doubt(version string) string {
 
 // Verify judges the runs of a bundle again, and checks everything else in it against them.
 // It also returns the results of the runs by the evidence.
-func Verify(ctx context.Context, b *bundle.Bundle, o bundle.Options, version string, reference []reports.Observation) (l Lines, all []Run) {
-	for _, line := range b.Check(o) {
-		l = append(l, Line{Line: line})
-	}
+func Verify(ctx context.Context, b *bundle.Bundle, o bundle.Options, version string, reference []reports.Observation) (found bundle.Lines, all []Run) {
+	l := lines{b.Check(o)}
 	sameVersion := b.Manifest.Program.Version == version
 	for i := range b.Manifest.Runs {
 		j, lines, err := verifyRun(ctx, b, i+1, version)
 		for _, line := range lines {
 			line.What = fmt.Sprintf("run %d: %s", i+1, line.What)
-			l = append(l, line)
+			l.Lines = append(l.Lines, line)
 		}
 		if err != nil {
-			l.add(fmt.Sprintf("run %d", i+1), bundle.Refuted, "%v", err)
+			l.Add(fmt.Sprintf("run %d", i+1), bundle.Refuted, "%v", err)
 			continue
 		}
 		found := j.Found.Results
@@ -226,14 +194,14 @@ func Verify(ctx context.Context, b *bundle.Bundle, o bundle.Options, version str
 	if len(all) == len(b.Manifest.Runs) {
 		l.verifyManifest(b, all, sameVersion, reference)
 	}
-	return l, all
+	return l.Lines, all
 }
 
 func programOf(p bundle.Program, goVersion string) string {
 	return fmt.Sprintf("%s, commit %q, modified %v, %s", p.Version, p.Commit, p.Modified, goVersion)
 }
 
-func verifyRun(ctx context.Context, b *bundle.Bundle, number int, version string) (j Judged, l Lines, err error) {
+func verifyRun(ctx context.Context, b *bundle.Bundle, number int, version string) (j Judged, l bundle.Lines, err error) {
 	claimed, err := Claimed(b, number)
 	if err != nil {
 		return j, l, err
@@ -257,7 +225,7 @@ func Claimed(b *bundle.Bundle, number int) (r reports.Results, err error) {
 
 // verifyManifest compares the manifest and the files that belong to no run with what the evidence
 // shows.
-func (l *Lines) verifyManifest(b *bundle.Bundle, all []Run, sameVersion bool, reference []reports.Observation) {
+func (l *lines) verifyManifest(b *bundle.Bundle, all []Run, sameVersion bool, reference []reports.Observation) {
 	m := b.Manifest
 	d := Decide(m.Level, all)
 	want := manifestOf(d, all, Options{Level: m.Level, Nonce: m.Nonce, Program: m.Program, Created: m.Created, Expires: m.Expires})
@@ -267,21 +235,19 @@ func (l *Lines) verifyManifest(b *bundle.Bundle, all []Run, sameVersion bool, re
 		l.compare("catalogue", m.Catalogue, want.Catalogue)
 		l.compare("OpenAPI document", m.OpenAPI, want.OpenAPI)
 	} else {
-		l.add("program", bundle.Note, "version %s made the bundle, and this is another one: pages and digests of the catalogue are not compared", m.Program.Version)
+		l.Add("program", bundle.CannotTell, "version %s made the bundle, and this is another one: it cannot make the same pages and digests", m.Program.Version)
 	}
 	l.verifyNonce(m, all)
+	missing := slices.Concat(d.Failed, d.Missing)
 	switch {
 	case m.Certificate && d.Certifies():
-		l.add("certificate", bundle.OK, "the evidence meets what certify requires of the level %s", m.Level)
+		l.Add("certificate", bundle.OK, "the evidence meets what certify requires of the level %s", m.Level)
 	case m.Certificate && sameVersion:
-		l.add("certificate", bundle.Refuted, "the evidence does not meet what certify requires of the level %s", m.Level)
-		(*l)[len(*l)-1].More = slices.Concat(d.Failed, d.Missing)
+		l.Add("certificate", bundle.Refuted, "the evidence does not meet what certify requires of the level %s", m.Level).More = missing
 	case m.Certificate:
-		l.add("certificate", bundle.CannotTell, "this version requires more than the evidence shows")
-		(*l)[len(*l)-1].More = slices.Concat(d.Failed, d.Missing)
+		l.Add("certificate", bundle.CannotTell, "this version requires more than the evidence shows").More = missing
 	default:
-		l.add("certificate", bundle.Note, "the bundle is not a certificate")
-		(*l)[len(*l)-1].More = slices.Concat(d.Failed, d.Missing)
+		l.Add("certificate", bundle.Note, "the bundle is not a certificate").More = missing
 	}
 	l.same(b, bundle.ProfileFile, "the evidence", []byte(all[0].Recording.Profile), nil)
 	resemblance := resemblanceOf(all, reference)
@@ -290,18 +256,17 @@ func (l *Lines) verifyManifest(b *bundle.Bundle, all []Run, sameVersion bool, re
 		l.same(b, bundle.PageFile, "the evidence", page, err)
 		l.same(b, bundle.BadgeFile, "the evidence", badge, err)
 	}
-	l.add("fingerprint", bundle.Note, "where the specification is silent, %.0f %% of the behaviour is that of our reference server%s", 100*resemblance,
+	l.Add("fingerprint", bundle.Note, "where the specification is silent, %.0f %% of the behaviour is that of our reference server%s", 100*resemblance,
 		map[bool]string{true: ": this is probably that server"}[resemblance >= Resembles])
 	if year := all[len(all)-1].Results.Run.Started.AddDate(1, 0, 1); m.Expires.After(year) {
-		l.add("expiry", bundle.Note, "the vendor chose more than one year")
+		l.Add("expiry", bundle.Note, "the vendor chose more than one year")
 	}
 	names := timed()
-	l.add("times", bundle.Note, "a recording only claims them: %d of %d checks rest on times", len(names), len(spec.Pairs()))
-	(*l)[len(*l)-1].More = names
+	l.Add("times", bundle.Note, "a recording only claims them: %d of %d checks rest on times", len(names), len(spec.Pairs())).More = names
 }
 
 // verifyNonce checks that all runs follow from the nonce of the manifest.
-func (l *Lines) verifyNonce(m bundle.Manifest, all []Run) {
+func (l *lines) verifyNonce(m bundle.Manifest, all []Run) {
 	if m.Nonce == "" {
 		return
 	}
@@ -310,26 +275,26 @@ func (l *Lines) verifyNonce(m bundle.Manifest, all []Run) {
 		wrong = errors.Join(wrong, want.Explains(all[i].Recording))
 	}
 	if wrong != nil {
-		l.add("challenge", bundle.Refuted, "%v", wrong)
+		l.Add("challenge", bundle.Refuted, "%v", wrong)
 		return
 	}
-	l.add("challenge", bundle.OK, "seeds, ids and names of all runs follow from the nonce")
+	l.Add("challenge", bundle.OK, "seeds, ids and names of all runs follow from the nonce")
 }
 
 // same adds a line: whether a file of the bundle is what this program makes of the evidence.
-func (l *Lines) same(b *bundle.Bundle, name, from string, want []byte, err error) {
+func (l *lines) same(b *bundle.Bundle, name, from string, want []byte, err error) {
 	if err != nil {
-		l.add(name, bundle.CannotTell, "%v", err)
+		l.Add(name, bundle.CannotTell, "%v", err)
 		return
 	}
 	body, err := member(b, name)
 	switch {
 	case err != nil:
-		l.add(name, bundle.Refuted, "%v", err)
+		l.Add(name, bundle.Refuted, "%v", err)
 	case !bytes.Equal(body, want):
-		l.add(name, bundle.Refuted, "it does not follow from %s", from)
+		l.Add(name, bundle.Refuted, "it does not follow from %s", from)
 	default:
-		l.add(name, bundle.OK, "it follows from %s", from)
+		l.Add(name, bundle.OK, "it follows from %s", from)
 	}
 }
 
