@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -57,6 +58,13 @@ func judgeAgain(t *testing.T, s Selection, challenge *Challenge) {
 		g.Expect(recorded.Run.Seed).To(BeEquivalentTo(challenge.Seed()))
 		g.Expect(text).NotTo(MatchRegexp(`\\"(name|email_subject)\\":\\"[^"]*conformance`), "a name shows who drew it")
 		g.Expect(challenge.Explains(again.Recording)).To(Succeed())
+		for pattern, what := range map[string]string{`("the state of [^"]*":)\[0\]`: "which no request does", `("provoked [^"]*":)\[1\]`: "for the first time"} {
+			choice := map[bool]string{true: "${1}[2]", false: "${1}[0]"}[strings.Contains(pattern, "state")]
+			forged, err := JudgeAgain(t.Context(), rewritten(t, file.Bytes(), pattern, choice), "test")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(forged.Results.Troubles).To(ContainElement(HaveField("What", ContainSubstring(what))))
+			g.Expect(forged.Results.Verdict).NotTo(Equal(recorded.Verdict))
+		}
 		another := Challenge{Nonce: "another", Run: 2, Ordinary: true}
 		g.Expect(another.Explains(again.Recording)).To(MatchError(ContainSubstring("does not follow from the nonce")))
 		return
@@ -88,11 +96,11 @@ func uncompressed(t *testing.T, recording []byte) string {
 }
 
 // rewritten returns the recording with one text in place of another one.
-func rewritten(t *testing.T, recording []byte, old, replacement string) io.Reader {
+func rewritten(t *testing.T, recording []byte, pattern, replacement string) io.Reader {
 	t.Helper()
 	var out bytes.Buffer
 	again := gzip.NewWriter(&out)
-	if _, err := io.WriteString(again, strings.ReplaceAll(uncompressed(t, recording), old, replacement)); err != nil {
+	if _, err := io.WriteString(again, regexp.MustCompile(pattern).ReplaceAllString(uncompressed(t, recording), replacement)); err != nil {
 		t.Fatal(err)
 	}
 	if err := again.Close(); err != nil {
