@@ -3,78 +3,83 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
-// units calls each for every unit of a content that may be redacted, in order. A unit
-// is a byte or an escape.
-type units func(content []byte, each func(start, end int))
+// Content returns the content of a file without secrets. JSON, XML and HTML stay
+// well-formed: only strings, texts and the values of attributes change. Binary content
+// keeps its length.
+func (s *Set) Content(content []byte) []byte { return s.replaced(content, s.find(content)) }
 
-// unitsOf returns the units of a content; nil if all of it may be redacted.
-func unitsOf(content []byte) units {
+func (s *Set) replaced(content []byte, spans []span) []byte {
+	if len(spans) == 0 {
+		return content
+	}
+	if bytes.IndexByte(content, 0) >= 0 {
+		return starred(content, spans)
+	}
+	var parts []part
 	switch {
 	case bytes.HasPrefix(content, []byte("<?xml ")), bytes.HasPrefix(bytes.ToLower(content[:min(len(content), 9)]), []byte("<!doctype")):
-		return markupUnits
+		parts = partsOfMarkup(content)
 	case bytes.HasPrefix(content, []byte("{")) && json.Valid(content): // a number alone may be a part of a key
-		return jsonUnits
+		parts = partsOfJSON(content)
 	}
-	return nil
+	if parts != nil {
+		spans = slices.DeleteFunc(spans, func(f span) bool {
+			return parts[f.start] == escape || f.end < len(parts) && parts[f.end] == escape || slices.Contains(parts[f.start:f.end], syntax)
+		})
+	}
+	return s.join(string(content), merge(spans))
 }
 
-// within reduces spans to units. A part of an escape counts as all of it.
-func within(content []byte, of units, spans []span) []span {
-	if of == nil || len(spans) == 0 {
-		return spans
+// starred returns the content with an asterisk for each byte of a secret.
+func starred(content []byte, spans []span) []byte {
+	content = bytes.Clone(content)
+	for _, f := range spans {
+		copy(content[f.start:f.end], bytes.Repeat([]byte{'*'}, f.end-f.start))
 	}
-	var out []span
-	var source []int // index of the span that each comes from
-	next := 0
-	of(content, func(start, end int) {
-		for next < len(spans) && spans[next].end <= start {
-			next++
-		}
-		if next == len(spans) || spans[next].start >= end {
-			return
-		}
-		if n := len(out) - 1; n >= 0 && out[n].end == start && source[n] == next {
-			out[n].end = end
-			return
-		}
-		out, source = append(out, span{start: start, end: end}), append(source, next)
-	})
-	for i, s := range out {
-		if whole := spans[source[i]]; s.start == whole.start && s.end == whole.end {
-			out[i] = whole // with its variable
-		}
-	}
-	return out
+	return content
 }
 
-// jsonUnits are the characters of strings.
-func jsonUnits(content []byte, each func(start, end int)) {
+// part is what a byte of a structured content belongs to.
+type part byte
+
+const (
+	syntax part = iota // must stay
+	text               // a character, or the first byte of an escape
+	escape             // the rest of an escape
+)
+
+// partsOfJSON finds the characters of strings.
+func partsOfJSON(content []byte) []part {
+	parts := make([]part, len(content))
 	inside := false
-	for i := 0; i < len(content); {
-		c, width := content[i], 1
-		switch {
+	for i := 0; i < len(content); i++ {
+		switch c := content[i]; {
 		case c == '"':
 			inside = !inside
 		case inside:
+			parts[i] = text
 			if c == '\\' {
-				if width = 2; content[i+1] == 'u' {
-					width = 6
+				i++
+				parts[i] = escape
+				if content[i] == 'u' {
+					copy(parts[i+1:], []part{escape, escape, escape, escape})
+					i += 4
 				}
 			}
-			each(i, i+width)
 		}
-		i += width
 	}
+	return parts
 }
 
-// markupUnits are the characters of texts and of the values of attributes.
-func markupUnits(content []byte, each func(start, end int)) {
+// partsOfMarkup finds the characters of texts and of the values of attributes.
+func partsOfMarkup(content []byte) []part {
+	parts := make([]part, len(content))
 	tag, quote := false, byte(0)
-	for i := 0; i < len(content); {
-		c, width := content[i], 1
-		switch {
+	for i := 0; i < len(content); i++ {
+		switch c := content[i]; {
 		case !tag && c == '<':
 			tag = true
 		case tag && quote == 0 && c == '>':
@@ -84,13 +89,17 @@ func markupUnits(content []byte, each func(start, end int)) {
 		case tag && quote == c:
 			quote = 0
 		case !tag || quote != 0:
-			if c == '&' {
-				if _, n := entity(content[i:]); n > 0 {
-					width = n
+			parts[i] = text
+			if end := bytes.IndexByte(content[i:min(len(content), i+maxEntity)], ';'); c == '&' && end > 0 {
+				for range end {
+					i++
+					parts[i] = escape
 				}
 			}
-			each(i, i+width)
 		}
-		i += width
 	}
+	return parts
 }
+
+// maxEntity is the length of the longest character reference, in bytes.
+const maxEntity = 34

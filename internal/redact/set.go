@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"sync"
 )
 
@@ -15,11 +14,14 @@ const placeholder = "[redacted]"
 // Set finds secrets in texts. It is safe for concurrent use.
 type Set struct {
 	mu    sync.RWMutex
-	table table
+	known map[string]string // secret → the variable that stands for it; may be empty
+	index index
 }
 
 // NewSet returns a set without secrets.
-func NewSet() *Set { return &Set{table: table{known: map[string]string{}, asked: &sync.Map{}}} }
+func NewSet() *Set {
+	return &Set{known: map[string]string{}, index: index{forms: map[uint64][]form{}}}
+}
 
 // Learn adds a secret. Env is the environment variable that stands for it in texts;
 // empty if none does.
@@ -29,36 +31,36 @@ func (s *Set) Learn(secret, env string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.table.known[secret]; !known {
-		s.table.add(formsOf(secret))
+	if _, known := s.known[secret]; !known {
+		s.index.add(secret)
 	}
-	s.table.known[secret] = env
-	s.table.publish("$" + env)
+	s.known[secret] = env
+	s.index.publish("$" + env)
 }
 
 // knows reports whether there is nothing to learn.
 func (s *Set) knows(secret, env string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	variable, known := s.table.known[secret]
+	variable, known := s.known[secret]
 	return known && (variable != "" || env == "")
 }
 
 // Public adds texts that the harness prints of its own, such as the names of
-// operations. A part of a key that is also a part of them is no secret.
+// operations. A key, or the beginning of one, that is a part of them is no secret.
 func (s *Set) Public(texts ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, text := range texts {
-		s.table.publish(text)
+		s.index.publish(text)
 	}
 }
 
-// find returns the secrets in a text, in order and apart from each other.
+// find returns the secrets in a text. They may overlap.
 func (s *Set) find(text []byte) []span {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.table.find(text)
+	return s.index.find(text)
 }
 
 // Piece is a part of a redacted text: literal text, or an environment variable that
@@ -71,79 +73,51 @@ func (p Piece) Is(secret string) bool { return p.Env != "" && p.secret == secret
 // Text returns what a target said without secrets: $VARIABLE or [redacted] stands for
 // each. Unlike Content it also finds secrets of fewer than 8 bytes, as separate words.
 func (s *Set) Text(text string) string {
-	pieces := s.Pieces(text)
-	if len(pieces) == 1 && pieces[0].Env == "" {
-		return pieces[0].Text
+	spans := s.withWords(text)
+	if len(spans) == 0 {
+		return text
 	}
-	var b []byte
-	for _, p := range pieces {
-		b = p.append(b)
-	}
-	return string(b)
+	return string(s.join(text, spans))
 }
 
-func (p Piece) append(b []byte) []byte {
-	if p.Env != "" {
-		return append(append(b, '$'), p.Env...)
+func (s *Set) withWords(text string) []span {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return merge(append(s.index.find([]byte(text)), s.index.findWords([]byte(text))...))
+}
+
+// join returns the text with a placeholder or a variable for each span. The spans are in
+// order and apart from each other.
+func (s *Set) join(text string, spans []span) []byte {
+	var b []byte
+	for _, p := range s.split(text, spans) {
+		if p.Env != "" {
+			b = append(b, '$')
+		}
+		b = append(append(b, p.Env...), p.Text...)
 	}
-	return append(b, p.Text...)
+	return b
 }
 
 // Pieces splits what Text would return.
-func (s *Set) Pieces(text string) []Piece {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return split(text, merge(append(s.table.find([]byte(text)), s.table.findWords([]byte(text))...)))
-}
+func (s *Set) Pieces(text string) []Piece { return s.split(text, s.withWords(text)) }
 
 // split cuts the spans out of a text.
-func split(text string, spans []span) []Piece {
-	var out []Piece
-	literal := func(text string) {
-		if text != "" {
-			out = append(out, Piece{Text: text})
-		}
-	}
+func (s *Set) split(text string, spans []span) (out []Piece) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	done := 0
-	for _, f := range spans {
-		literal(text[done:f.start])
-		if f.env != "" {
-			out = append(out, Piece{Env: f.env, secret: f.secret})
-		} else {
-			literal(placeholder)
+	for _, f := range append(spans, span{start: len(text), end: len(text)}) {
+		if f.start > done {
+			out = append(out, Piece{Text: text[done:f.start]})
+		}
+		switch env := s.known[f.form.secret]; {
+		case env != "":
+			out = append(out, Piece{Env: env, secret: f.form.secret})
+		case f.end > f.start:
+			out = append(out, Piece{Text: placeholder})
 		}
 		done = f.end
 	}
-	literal(text[done:])
 	return out
-}
-
-// Content returns the content of a file without secrets. JSON, XML and HTML stay
-// well-formed: only strings, texts and the values of attributes change. Binary content
-// keeps its length.
-func (s *Set) Content(content []byte) []byte {
-	spans := s.find(content)
-	if len(spans) == 0 {
-		return content
-	}
-	return replace(content, within(content, unitsOf(content), spans), bytes.IndexByte(content, 0) >= 0)
-}
-
-// replace returns the content with a placeholder for each span.
-func replace(content []byte, spans []span, binary bool) []byte {
-	var out []byte
-	done := 0
-	for _, f := range spans {
-		out = append(out, content[done:f.start]...)
-		switch {
-		case binary:
-			out = append(out, bytes.Repeat([]byte{'*'}, f.end-f.start)...)
-		case f.env != "":
-			out = append(append(out, '$'), f.env...)
-		default:
-			out = append(out, placeholder...)
-		}
-		done = f.end
-	}
-	return append(out, content[done:]...)
 }

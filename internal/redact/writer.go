@@ -46,18 +46,18 @@ func (w *Writer) redacted(p []byte) []byte {
 		}
 	}
 	w.last = append(w.last[:0:0], lastWord(text)...)
-	if len(spans) == 0 {
-		return p
-	}
 	if w.binary {
-		return replace(p, spans, true)
+		return starred(p, spans)
 	}
-	return replace(p, within(p, unitsOf(p), spans), false)
+	return w.set.replaced(p, spans)
 }
+
+// maxWord is how much of the last word of a stream is kept, in bytes.
+const maxWord = 4 << 10
 
 // lastWord returns what follows the last space. A key holds none.
 func lastWord(text []byte) []byte {
-	end := text[max(0, len(text)-overlapBytes):]
+	end := text[max(0, len(text)-maxWord):]
 	return end[bytes.LastIndexByte(end, ' ')+1:]
 }
 
@@ -68,7 +68,7 @@ func (s *Set) File(path string) error {
 		return err
 	}
 	redacted := s.Content(content)
-	if len(redacted) == len(content) && string(redacted) == string(content) {
+	if bytes.Equal(redacted, content) {
 		return nil
 	}
 	return os.WriteFile(path, redacted, 0) // keeps the mode of the file

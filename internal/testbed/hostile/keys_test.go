@@ -72,7 +72,6 @@ func keys() []Behaviour {
 		*a = refuse(500, key)
 		a.body, a.header["Content-Encoding"] = gzipped(a.body), []string{"gzip"}
 	}))
-	add("cut", "repeats all but the ends of the key", nil, anything, explain(func(key string) string { return "key " + key[3:len(key)-3] }))
 	add("beginning", "repeats the first 24 characters of the key", nil, anything, explain(func(key string) string { return "key " + key[:min(24, len(key))] + "…" }))
 	add("at-the-excerpt-bound", "repeats the key where excerpts end", nil, anything, explain(func(key string) string {
 		var b strings.Builder
