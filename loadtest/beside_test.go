@@ -81,7 +81,7 @@ func TestLoadBesideOthers(t *testing.T) {
 					Seed: 2*seed + uint64(i) + 1, Terms: verdict.Terms{LagLimit: time.Hour}}); err != nil {
 					t.Error(err)
 				}
-				if _, err := sandbox.Cleanup(t.Context(), at, dir, nil); err != nil {
+				if _, err := sandbox.Cleanup(t.Context(), testbed.Client(t, at), at.Profile, dir, nil); err != nil {
 					t.Error(err)
 				}
 			})

@@ -64,11 +64,8 @@ type Config struct {
 	// JournalDir is where the run records its changes. If empty, nothing is
 	// recorded, because the target belongs to the run alone.
 	JournalDir string
-	// LockTimeout is how long to wait for another run that uses the same
-	// rows; 0 means the default of package lock.
-	LockTimeout time.Duration
-	Raw         io.Writer // receives the results in Vegeta's encoding; may be nil
-	RawLines    io.Writer // receives the results as JSON lines; may be nil
+	Raw        io.Writer // receives the results in Vegeta's encoding; may be nil
+	RawLines   io.Writer // receives the results as JSON lines; may be nil
 
 	// All of these may be nil.
 	Interrupted func(Outcome)               // gets the outcome of an interrupted run, before changes are rolled back

@@ -152,7 +152,7 @@ func TestExcludedOperationsGetNoRequest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := sandbox.CleanupAfterRun(t.Context(), on, dir, nil); err != nil {
+			if _, err := sandbox.CleanupAfterRun(t.Context(), testbed.Client(t, on), on.Profile, dir, nil); err != nil {
 				t.Error(err)
 			}
 			record := truthOf(t, server)
@@ -204,7 +204,7 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 	if reflect.DeepEqual(before.Accounts, changed.Accounts) || len(testsChanged) <= len(testsBefore) {
 		t.Fatal("the run has changed nothing that would have to be put back")
 	}
-	done, err := sandbox.Cleanup(t.Context(), server, dir, nil)
+	done, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 	if err != nil || len(done) == 0 {
 		t.Errorf("%q, %v", done, err)
 	}

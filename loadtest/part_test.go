@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/schedule"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func TestMergedShardsEqualOneRun(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if _, err := sandbox.Cleanup(t.Context(), server, config.JournalDir, nil); err != nil {
+		if _, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, config.JournalDir, nil); err != nil {
 			t.Error(err)
 		}
 		return o

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/google/uuid"
+
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
@@ -29,7 +31,6 @@ type session struct {
 	config  Config
 	started time.Time
 	env     *runner.Env
-	release func() // the lock on rows of the target
 }
 
 // begin prepares a run. readsOnly means that it changes nothing on the target.
@@ -51,7 +52,7 @@ func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly
 	if s.env, err = environment(ctx, config, budget.Part()); err != nil {
 		return nil, err
 	}
-	s.release, err = prepare.Ready(ctx, &s.env.Env, config.Scenarios, readsOnly)
+	err = prepare.Ready(ctx, &s.env.Env, config.Scenarios, readsOnly)
 	if err == nil { // last, so that the target is at rest when the load starts
 		s.env.Calibration, err = calibrate(ctx, config, s.env.Client, s.env.Rules)
 	}
@@ -63,7 +64,6 @@ func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly
 
 // end releases the run's resources and returns errors of the journal.
 func (s *session) end() error {
-	s.release()
 	s.env.Generator.Close()
 	s.env.Client.Close()
 	if s.env.Journal != nil {
@@ -110,7 +110,7 @@ func (s *session) finish(ctx context.Context, o *Outcome) {
 
 // environment builds the environment of the scenarios.
 func environment(ctx context.Context, config Config, budget *prepare.Budget) (*runner.Env, error) {
-	t, run := config.Target, journal.NewRun()
+	t, run := config.Target, journal.RunOf(uuid.NewString(), group(config))
 	rules, err := judge.NewRules()
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func environment(ctx context.Context, config Config, budget *prepare.Budget) (*r
 	env := &runner.Env{
 		Env: prepare.Env{
 			Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules.Omitting(t.Profile.Omits...), Client: api, Run: run.ID, Seed: config.Seed, Budget: budget,
-			LockTimeout: config.LockTimeout, Shard: config.Shard, Say: config.Say,
+			Shard: config.Shard, Say: config.Say,
 			Start: config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
 		},
 		Terms: config.Terms, Generator: generator, Inspect: config.Inspect, Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live,
@@ -146,10 +146,18 @@ func environment(ctx context.Context, config Config, budget *prepare.Budget) (*r
 		return t.Client(options)
 	}
 	if config.JournalDir != "" {
-		env.LeftBehind = sandbox.FindLeft(config.JournalDir, t.BaseURL).Runs
-		env.Journal, err = journal.Start(config.JournalDir, run, t.BaseURL)
+		env.Ended = sandbox.FindLeft(config.JournalDir, t.BaseURL).Runs
+		env.Journal, err = journal.Start(config.JournalDir, run, t.BaseURL, t.Shared()...)
 	}
 	return env, err
+}
+
+// group is what the shards of one run have in common; empty for a whole run.
+func group(config Config) string {
+	if config.Shard.Of < 2 {
+		return ""
+	}
+	return fmt.Sprint(config.Seed, config.Start.UnixNano())
 }
 
 // budgetOf returns the request budget that the profile allows a load run for

@@ -141,7 +141,7 @@ func reversed(k Call) Call {
 func limited(api *API) (role string, key client.Key) {
 	api.Take(LimitedKey)
 	k, _ := api.Profile.LimitedKey()
-	Lock(api)
+	OnlyRun(api)
 	create := Call{Operation: spec.MustOperation(spec.CreatePlacementTest), Key: k.ForClient()}
 	EndIf(api, api.Sandbox().LookBefore(api.Ctx, Change(api, create))) // later the list would have to wait for the limit
 	return k.Workspace, k.ForClient()

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/sandbox"
 )
@@ -54,7 +55,12 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer stop()
-	lines, err := sandbox.Cleanup(ctx, t, f.output, nil)
+	api, err := t.Client(client.Options{})
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	defer api.Close()
+	lines, err := sandbox.Cleanup(ctx, api, t.Profile, f.output, nil)
 	for _, line := range lines {
 		_, _ = fmt.Fprintln(stdout, printable.Text(line))
 	}

@@ -17,7 +17,9 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/sandbox"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/prepare"
@@ -267,10 +269,11 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 func nothingMeasured(ctx context.Context, err, left error) exitError {
 	code, exit := exitUsage, exitError{}
 	var throttled *prepare.ThrottledError
+	var busy *journal.BusyError
 	switch {
 	case ctx.Err() != nil:
 		code, err = exitInterrupted, errors.New("interrupted before the first measurement")
-	case errors.As(err, &throttled):
+	case errors.As(err, &throttled), errors.As(err, &busy):
 		code, err = exitCannotTell, fmt.Errorf("inconclusive: %w", err)
 	case errors.As(err, &exit):
 		code, err = exit.code, exit.cause
@@ -359,7 +362,11 @@ func (f loadFlags) putBack(ctx context.Context, t *target.Target, view *loadView
 		return nil
 	}
 	began := time.Now()
-	_, err := sandbox.CleanupAfterRun(ctx, t, f.output, view.puttingBack)
+	api, err := t.Client(client.Options{})
+	if err == nil {
+		defer api.Close()
+		_, err = sandbox.CleanupAfterRun(ctx, api, t.Profile, f.output, view.puttingBack)
+	}
 	view.putBack(time.Since(began))
 	if err != nil {
 		return fmt.Errorf("some changes could not be rolled back:\n%w\ntry again with: %s", err, f.cleanupOf(t))

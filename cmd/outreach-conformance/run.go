@@ -18,6 +18,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/envvar"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/diff"
@@ -275,7 +276,7 @@ func (f runFlags) writeViews(results reports.Results) error {
 // unjudgedCode returns the exit code for the error of a run that judged nothing:
 // inconclusive if this machine lacked something, otherwise that of the selection.
 func unjudgedCode(err error) int {
-	if client.Exhausted(err) != "" {
+	if busy := (*journal.BusyError)(nil); client.Exhausted(err) != "" || errors.As(err, &busy) {
 		return exitCannotTell
 	}
 	return selectionCode(err)

@@ -53,6 +53,9 @@ func New(opts Options) (*Client, error) {
 	}, nil
 }
 
+// BaseURL returns the address of the target.
+func (c *Client) BaseURL() string { return c.opts.BaseURL }
+
 // newPace spaces requests evenly. The burst covers 20 ms, so that late timers do
 // not lower a high rate.
 func newPace(requestsPerSecond float64) *rate.Limiter {

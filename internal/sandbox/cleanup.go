@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/outage"
@@ -75,68 +73,32 @@ func isOf(p journal.Pending, baseURL string) bool {
 // journals in the directory. It skips journals of other targets and of active
 // runs. Before each change it calls watch, which may be nil, with the number of
 // changes left. done has a line for each change. The error names the first few changes that
-// were not rolled back and counts the rest; their journal stays. In the end Cleanup removes
-// the locks of killed runs whose journals are elsewhere.
+// were not rolled back and counts the rest; their journal stays.
 //
 // A journal narrows what is rolled back. Whether a test is a run's own is up to what the
 // target shows, and the home of an account is up to the profile.
-func Cleanup(ctx context.Context, t *target.Target, dir string, watch func(left int)) (done []string, err error) {
-	ended := FindLeft(dir, t.BaseURL).Runs // before their journals are removed
-	done, err = cleanup(ctx, t, client.Options{}, dir, watch)
-	if err != nil {
-		return done, err
-	}
-	abandoned, err := cleanAbandoned(ctx, t, ended)
-	return append(done, abandoned...), err
+func Cleanup(ctx context.Context, api *client.Client, p *profile.Profile, dir string, watch func(left int)) (done []string, err error) {
+	return cleanup(ctx, api, p, dir, watch, 0)
 }
 
-// Bounds of a cleanup right after a run.
-const (
-	afterRunTimeout = time.Minute
-	hurriedTimeout  = 5 * time.Second
-)
-
-// CleanupAfterRun is Cleanup for the run that has just ended. An interruption does
-// not stop it, but makes it hurry: a user waits, so requests may take 5 s at most.
-// It ends after 1 minute. The time in which it waits for a rate limit does not count,
-// unless the run was interrupted.
-func CleanupAfterRun(ctx context.Context, t *target.Target, dir string, watch func(left int)) (done []string, err error) {
-	var options client.Options
-	interrupted := ctx.Err() != nil
-	if interrupted {
-		options.Timeout = min(cmp.Or(t.Profile.Pace.Timeout, client.DefaultTimeout), hurriedTimeout)
-	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	b := newBudget(afterRunTimeout, cancel)
-	defer b.end()
-	if !interrupted {
-		ctx = client.OnWaiting(ctx, b.pause)
-	}
-	return cleanup(ctx, t, options, dir, watch)
-}
-
-func cleanup(ctx context.Context, t *target.Target, options client.Options, dir string, watch func(left int)) (done []string, err error) {
+// cleanup is Cleanup with a bound on each request; 0 for that of the client.
+func cleanup(ctx context.Context, api *client.Client, p *profile.Profile, dir string, watch func(left int), bound time.Duration) (done []string, err error) {
 	pending, err := journal.Find(dir)
 	if err != nil {
 		return nil, err
 	}
-	api, err := t.Client(options)
-	if err != nil {
-		return nil, err
-	}
-	defer api.Close()
 	if watch == nil {
 		watch = func(int) {}
 	}
-	c := newCleaner(ctx, api, t.Profile, watch)
+	c := newCleaner(ctx, api, p, watch)
+	c.bound = bound
 	var failed []error
 	for _, p := range pending {
 		switch {
 		case p.Alive:
 			c.did("%s: skipped, the run is still active", p.Path)
 			continue
-		case !isOf(p, t.BaseURL):
+		case !isOf(p, api.BaseURL()):
 			c.did("%s: skipped, it belongs to the target %s", p.Path, p.Header.BaseURL)
 			continue
 		case p.Forged:
@@ -161,6 +123,28 @@ func cleanup(ctx context.Context, t *target.Target, options client.Options, dir 
 	return c.done, errors.Join(failed...)
 }
 
+// Bounds of a cleanup right after a run.
+const (
+	afterRunTimeout = time.Minute
+	hurriedTimeout  = 5 * time.Second
+)
+
+// CleanupAfterRun is Cleanup for the run that has just ended. An interruption does
+// not stop it, but makes it hurry: a user waits, so requests may take 5 s at most.
+// It ends after 1 minute. The time in which it waits for a rate limit does not count,
+// unless the run was interrupted.
+func CleanupAfterRun(ctx context.Context, api *client.Client, p *profile.Profile, dir string, watch func(left int)) (done []string, err error) {
+	interrupted := ctx.Err() != nil
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	b := newBudget(afterRunTimeout, cancel)
+	defer b.end()
+	if interrupted {
+		return cleanup(ctx, api, p, dir, watch, hurriedTimeout)
+	}
+	return cleanup(client.OnWaiting(ctx, b.pause), api, p, dir, watch, 0)
+}
+
 // maxShown is how many changes that were not rolled back are shown: the first few
 // show the cause, and a load run may leave hundreds.
 const maxShown = 3
@@ -177,8 +161,7 @@ func firstFew(left []error) []error {
 	}
 }
 
-// undoAll rolls back the changes of a run, the lock last: it keeps other runs off
-// the rows until they are as before. It stays if they are not.
+// undoAll rolls back the changes of a run.
 func (c *cleaner) undoAll(p journal.Pending) (left []error) {
 	is := func(do journal.Action) (some []journal.Entry) {
 		return slices.DeleteFunc(slices.Clone(p.Entries), func(e journal.Entry) bool { return e.Do != do })
@@ -193,16 +176,10 @@ func (c *cleaner) undoAll(p journal.Pending) (left []error) {
 			c.did("%s", what)
 		}
 	}
-	for _, locks := range []bool{false, true} {
-		if locks && len(left) > 0 {
-			break
-		}
-		for _, e := range is(journal.Create) {
-			left = append(left, c.deleteTests(p.Header.ID, e, locks)...)
-		}
-		left = append(left, c.listedStill()...)
+	for _, e := range is(journal.Create) {
+		left = append(left, c.deleteTests(p.Header.ID, e)...)
 	}
-	return left
+	return append(left, c.listedStill()...)
 }
 
 // cleaner rolls back the entries of journals.
@@ -217,6 +194,7 @@ type cleaner struct {
 	checked int                     // deletions that were checked
 	outage  outage.Detector
 	watch   func(left int)
+	bound   time.Duration // on each request; 0 for that of the client
 }
 
 func newCleaner(ctx context.Context, api *client.Client, p *profile.Profile, watch func(left int)) *cleaner {
@@ -264,6 +242,11 @@ func (c *cleaner) key(role string) (client.Key, error) {
 func (c *cleaner) send(ctx context.Context, r client.Request) client.Exchange {
 	if err := c.outage.Err(); err != nil {
 		return client.Exchange{Request: r, Err: fmt.Errorf("%s was not sent: %w", r.Operation, err)}
+	}
+	if c.bound > 0 {
+		bounded, cancel := context.WithTimeout(ctx, c.bound)
+		defer cancel()
+		ctx = bounded
 	}
 	ex := c.api.Do(ctx, r)
 	c.outage.Observe(ex.Err)

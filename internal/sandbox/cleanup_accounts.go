@@ -150,31 +150,3 @@ func (c *cleaner) move(admin profile.Key, email, from, to string) (client.Exchan
 		Body: encode(fixtures.MoveAccounts(from, to, email)), Key: admin.ForClient()})
 	return ex, ex.Err
 }
-
-// moveAllHome moves the accounts home that a killed run without a journal may have
-// left in another workspace of the same admin workspace. A 200 shows where one was.
-func (c *cleaner) moveAllHome() error {
-	if !c.profile.Implements(spec.MoveAccounts) {
-		return nil
-	}
-	for _, role := range slices.Sorted(maps.Keys(c.profile.Workspaces)) {
-		home := c.profile.Workspaces[role]
-		admin, siblings, err := c.family(home.ID)
-		if home.Admin == "" || err != nil {
-			continue // no run could have moved its accounts
-		}
-		for _, email := range home.Accounts {
-			for _, away := range siblings {
-				ex, err := c.move(admin, email, away, home.ID)
-				if err != nil {
-					return err
-				}
-				if ex.Status == http.StatusOK {
-					c.did("the account %s is in its workspace", email)
-					break
-				}
-			}
-		}
-	}
-	return nil
-}

@@ -7,6 +7,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"outreach.example/conformance/internal/testbed"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ func TestAnAccountThatWasSentToAnotherGroup(t *testing.T) {
 		g.Expect(string(written)).To(And(ContainSubstring(w[dataset.SubB].ID), ContainSubstring(w[dataset.Outsider].ID)))
 		g.Expect(j.Finish()).To(Succeed())
 
-		cleaned, err := Cleanup(t.Context(), server, dir, nil)
+		cleaned, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 		if keeps {
 			g.Expect(err).To(MatchError(And(ContainSubstring(email), ContainSubstring("jsonl stays"))))
 			g.Expect(strings.Join(cleaned, "\n")).NotTo(ContainSubstring(email))
@@ -136,7 +137,7 @@ func TestCleanupLooksForDeletedTestsInTheList(t *testing.T) {
 	stale, err := target.URL(server.Profile, front.URL)
 	g.Expect(err).NotTo(HaveOccurred())
 	dir := journalled(t, stale, journal.Entry{Do: journal.Create, Home: server.Profile.Workspaces[dataset.Main].ID})
-	_, err = Cleanup(t.Context(), stale, dir, nil)
+	_, err = Cleanup(t.Context(), testbed.Client(t, stale), stale.Profile, dir, nil)
 	g.Expect(err).To(MatchError(And(ContainSubstring(id), ContainSubstring("the list still shows it"))))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }

@@ -1,23 +1,19 @@
 package sandbox
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/spec"
@@ -26,7 +22,7 @@ import (
 // deleteTests deletes the tests of a run in a workspace: those that the list shows with a text
 // that the run drew, and that are younger than the run. To a key of another workspace, they
 // would not exist.
-func (c *cleaner) deleteTests(run string, e journal.Entry, locks bool) (left []error) {
+func (c *cleaner) deleteTests(run string, e journal.Entry) (left []error) {
 	role := c.role(e.Home, dataset.Main)
 	key, err := c.key(role)
 	if err != nil {
@@ -37,8 +33,7 @@ func (c *cleaner) deleteTests(run string, e journal.Entry, locks bool) (left []e
 		return []error{fmt.Errorf("the tests of the run %s cannot be searched for: %w", run, err)}
 	}
 	rows := slices.DeleteFunc(slices.Clone(listed.Rows), func(row paging.Row) bool {
-		text := owned.OfRun(row.Value, run)
-		return text == "" || strings.HasPrefix(text, lock.Prefix) != locks
+		return owned.OfRun(row.Value, run) == ""
 	})
 	for i, row := range rows {
 		c.watch(len(rows) - i)
@@ -155,38 +150,4 @@ func (c *cleaner) testsOf(role string, key client.Key) (owned.Listed, error) {
 	}
 	c.tests[role] = owned.Look(rows)
 	return c.tests[role], nil
-}
-
-// cleanAbandoned removes the locks of runs that have ended: of those with a journal here,
-// and of those that nobody has renewed. It first moves home the accounts that such a run
-// may have left elsewhere.
-func cleanAbandoned(ctx context.Context, t *target.Target, ended []string) (done []string, err error) {
-	if !lock.Possible(t.Profile) {
-		return nil, nil
-	}
-	api, err := t.Client(client.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer api.Close()
-	own := &lock.Lock{Send: api.Do, Profile: t.Profile, Ended: ended}
-	if others, err := own.Others(ctx); err != nil || !others {
-		return nil, err
-	}
-	holder, err := own.Take(ctx, 0, nil) // its test shows the target's clock, and keeps runs away meanwhile
-	if err != nil {
-		return nil, errors.Join(err, own.Release(context.WithoutCancel(ctx)))
-	}
-	c := newCleaner(ctx, api, t.Profile, func(int) {})
-	var failed []error
-	switch stale := own.Stale(); {
-	case holder != "":
-		c.did("the test %q stays: its run is active, or ended less than %s ago without deleting it (then repeat the command later)", holder, lock.MaxAge)
-	case len(stale) > 0:
-		failed = append(failed, c.moveAllHome())
-		for _, s := range stale {
-			failed = append(failed, c.deleteTests(owned.RunIn(s.Name), journal.Entry{}, true)...)
-		}
-	}
-	return c.done, errors.Join(append(failed, own.Release(context.WithoutCancel(ctx)))...)
 }

@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"outreach.example/conformance/internal/testbed"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -25,7 +26,6 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/spec"
 )
@@ -126,7 +126,7 @@ func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
 				g.Expect(moveAccount(t, server, email, w[tc.home].ID, w[tc.first].ID)).To(Equal(http.StatusOK))
 			}
 			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: w[tc.home].ID, Away: w[tc.away].ID, Key: dataset.Admin})
-			cleaned, err := Cleanup(t.Context(), server, dir, nil)
+			cleaned, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(cleaned).To(ConsistOf(And(ContainSubstring(email), ContainSubstring(tc.want))))
 			g.Expect(os.ReadDir(dir)).To(BeEmpty())
@@ -160,7 +160,7 @@ func TestCleanupMovesAccountsHome(t *testing.T) {
 			}
 			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
 
-			cleaned, err := Cleanup(t.Context(), server, dir, nil)
+			cleaned, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(cleaned).To(ConsistOf(ContainSubstring(email)))
 			g.Expect(os.ReadDir(dir)).To(BeEmpty())
@@ -177,7 +177,7 @@ func TestCleanupReportsFailedRollbacks(t *testing.T) {
 	lost := misplaced(server)
 	w := server.Profile.Workspaces
 	dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: lost, Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
-	_, err := Cleanup(t.Context(), server, dir, nil)
+	_, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 	g.Expect(err).To(MatchError(And(ContainSubstring(lost), ContainSubstring("403"), ContainSubstring("jsonl stays"))))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }
@@ -195,47 +195,13 @@ func TestCleanupCountsFailedRollbacks(t *testing.T) {
 			entries = append(entries, journal.Entry{Do: journal.Move, Email: lost, Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
 		}
 		var left []int
-		_, err := Cleanup(t.Context(), server, journalled(t, server, entries...), func(n int) { left = append(left, n) })
+		_, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journalled(t, server, entries...), func(n int) { left = append(left, n) })
 		g.Expect(err).To(MatchError(ContainSubstring(want)))
 		g.Expect(strings.Count(err.Error(), "could not be moved home")).To(Equal(min(stuck, 3)), "%s", err)
 		g.Expect(strings.Contains(err.Error(), " more change")).To(Equal(stuck > 3))
 		g.Expect(left).To(HaveLen(stuck))
 		g.Expect(left[0]).To(Equal(stuck))
 		g.Expect(left[stuck-1]).To(Equal(1))
-	}
-}
-
-// The lock keeps other runs off the rows until they are as before. Cleanup deletes
-// it last, even if it was renewed later, and keeps it if a rollback failed.
-func TestCleanupReleasesTheLockLast(t *testing.T) {
-	for _, tc := range []struct {
-		name, away string
-		want       []string
-	}{
-		{"all is rolled back", dataset.SubB, []string{"is in its workspace", lock.Prefix}},
-		{"an account stays away", dataset.Outsider, nil},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			g := NewWithT(t)
-			server := strict(t)
-			w := server.Profile.Workspaces
-			key, _ := server.Profile.FullKey(dataset.Main)
-			account := w[dataset.SubA].Accounts[0]
-			if tc.away == dataset.Outsider {
-				account = misplaced(server)
-			}
-			id, _ := createNamed(t, server, key, owned.Name(lock.Prefix, thisRun.ID))
-			dir := journalled(t, server,
-				journal.Entry{Do: journal.Move, Email: account, Home: w[dataset.SubA].ID, Away: w[tc.away].ID, Key: dataset.Admin},
-				journal.Entry{Do: journal.Create, Home: w[dataset.Main].ID})
-			cleaned, err := Cleanup(t.Context(), server, dir, nil)
-			g.Expect(cleaned).To(HaveLen(len(tc.want)))
-			for i, want := range tc.want {
-				g.Expect(cleaned[i]).To(ContainSubstring(want))
-			}
-			g.Expect(err == nil).To(Equal(tc.want != nil))
-			g.Expect(slices.Contains(testsOf(t, server, key), id)).To(Equal(tc.want == nil), "the lock exists")
-		})
 	}
 }
 
@@ -251,7 +217,7 @@ func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
 		createTest(t, server, key)
 		dir := journalled(t, server, journal.Entry{Do: journal.Create, Key: key.Name, Home: server.Profile.Workspaces[dataset.Limited].ID})
 		g.Expect(testsOf(t, server, key)).NotTo(Equal(before))
-		g.Expect(Cleanup(t.Context(), server, dir, nil)).To(ConsistOf(ContainSubstring("is deleted")))
+		g.Expect(Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)).To(ConsistOf(ContainSubstring("is deleted")))
 		g.Expect(testsOf(t, server, key)).To(Equal(before))
 		g.Expect(os.ReadDir(dir)).To(BeEmpty())
 	}
@@ -262,7 +228,7 @@ func TestCleanupInAnUnpaidWorkspace(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	dir := journalled(t, server, journal.Entry{Do: journal.Create, Key: dataset.Unpaid, Home: server.Profile.Workspaces[dataset.Unpaid].ID})
-	g.Expect(Cleanup(t.Context(), server, dir, nil)).To(ConsistOf(HaveSuffix("nothing of the run is left on the target; the journal is removed")))
+	g.Expect(Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)).To(ConsistOf(HaveSuffix("nothing of the run is left on the target; the journal is removed")))
 	g.Expect(os.ReadDir(dir)).To(BeEmpty())
 }
 
@@ -347,9 +313,9 @@ func TestCleanupAfterAnInterruptedRun(t *testing.T) {
 	dir := journalled(t, server, journal.Entry{Do: journal.Create, Home: server.Profile.Workspaces[dataset.Main].ID})
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Cleanup(interrupted, server, dir, nil)
+	_, err := Cleanup(interrupted, testbed.Client(t, server), server.Profile, dir, nil)
 	g.Expect(err).To(MatchError(client.ErrCanceled))
-	g.Expect(CleanupAfterRun(interrupted, server, dir, nil)).To(ConsistOf(ContainSubstring("is deleted")))
+	g.Expect(CleanupAfterRun(interrupted, testbed.Client(t, server), server.Profile, dir, nil)).To(ConsistOf(ContainSubstring("is deleted")))
 	g.Expect(testsOf(t, server, key)).NotTo(ContainElement(id))
 }
 
@@ -368,7 +334,7 @@ func TestCleanupOfADeadTarget(t *testing.T) {
 	for range 9 {
 		entries = append(entries, journal.Entry{Do: journal.Move, Email: server.Profile.Workspaces[dataset.SubA].Accounts[0], Away: server.Profile.Workspaces[dataset.SubB].ID})
 	}
-	_, err = Cleanup(t.Context(), server, journalled(t, server, entries...), nil)
+	_, err = Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journalled(t, server, entries...), nil)
 	g.Expect(err).To(MatchError(ContainSubstring("6 more changes were not rolled back")))
 	g.Expect(requests.Load()).To(BeEquivalentTo(maxUnanswered))
 }
@@ -392,7 +358,7 @@ func TestCleanupChecksDeletions(t *testing.T) {
 	key, _ := server.Profile.FullKey(dataset.Main)
 	id, _ := createTest(t, server, key)
 	dir := journalled(t, lying, journal.Entry{Do: journal.Create, Home: server.Profile.Workspaces[dataset.Main].ID})
-	_, err = Cleanup(t.Context(), lying, dir, nil)
+	_, err = Cleanup(t.Context(), testbed.Client(t, lying), lying.Profile, dir, nil)
 	g.Expect(err).To(MatchError(And(ContainSubstring(id), ContainSubstring("exists after its deletion was answered with 200"))))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }
@@ -405,6 +371,6 @@ func TestWhatARunCouldNotFindOut(t *testing.T) {
 	g.Expect(Unsettled(dir, server.BaseURL, thisRun.ID)).To(Equal([]string{"this run could not find out what became of each test that it asked for"}))
 	g.Expect(Unsettled(dir, server.BaseURL, "")).To(Equal([]string{"the earlier run " + thisRun.ID + " could not find out what became of each test that it asked for"}))
 	g.Expect(Unsettled(dir, "http://127.0.0.1:1", thisRun.ID)).To(BeEmpty())
-	g.Expect(Cleanup(t.Context(), server, dir, nil)).To(ConsistOf(HaveSuffix("nothing of the run is left on the target; the journal is removed")))
+	g.Expect(Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)).To(ConsistOf(HaveSuffix("nothing of the run is left on the target; the journal is removed")))
 	g.Expect(Unsettled(dir, server.BaseURL, thisRun.ID)).To(BeEmpty())
 }

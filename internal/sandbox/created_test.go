@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
+	"outreach.example/conformance/internal/testbed"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,13 +18,10 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/spec"
 )
@@ -293,124 +288,6 @@ func (s *slowView) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (o *lateTest) row() string { return `{"id":"` + o.id + `","name":"` + o.name + `"}` }
 
-// A run whose creation of the lock had no response does not wait for its own lock.
-func TestOwnLockIsNotWaitedFor(t *testing.T) {
-	g := NewWithT(t)
-	f := newFixture(t, func(c *Config) {
-		c.Run = "01890000-0000-7000-8000-000000000042"
-		c.Waits = func(what string, _ time.Duration) func() { t.Error(what); return func() {} }
-	})
-	f.drop = func(r *http.Request) bool { return r.Method == http.MethodPost }
-	g.Expect(f.Lock(t.Context())).To(MatchError(client.ErrProtocol))
-	f.drop = nil
-	g.Expect(f.listed(lock.Prefix)).To(HaveLen(1))
-	g.Expect(f.Lock(t.Context())).To(Succeed())
-	g.Expect(f.listed(lock.NameFor(f.Run))).To(HaveLen(1), "the run found its test")
-	f.Close(t.Context())
-	g.Expect(f.listed(lock.Prefix)).To(BeEmpty())
-	g.Expect(f.pending()).To(BeEmpty())
-}
-
-// Even if nobody asks for the lock again, nothing of it is left.
-func TestLostLockIsReleased(t *testing.T) {
-	g := NewWithT(t)
-	f := newFixture(t, nil)
-	f.drop = func(r *http.Request) bool { return r.Method == http.MethodPost }
-	g.Expect(f.Lock(t.Context())).NotTo(Succeed())
-	f.drop = nil
-	f.Close(t.Context())
-	g.Expect(f.listed(lock.Prefix)).To(BeEmpty())
-	g.Expect(f.pending()).To(BeEmpty())
-}
-
-// A wait for another run is announced with the name of that run and the longest wait.
-func TestWaitForAnotherRunIsAnnounced(t *testing.T) {
-	g := NewWithT(t)
-	var said []string
-	f := newFixture(t, func(c *Config) {
-		c.Waits = func(what string, atMost time.Duration) func() {
-			said = append(said, what+" "+atMost.String())
-			return func() {}
-		}
-	})
-	other := &lock.Lock{Send: f.Send, Profile: f.Profile, Name: lock.NameFor("the-other-run")}
-	_, err := other.Take(t.Context(), 0, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(f.Lock(t.Context())).NotTo(Succeed())
-	g.Expect(said).To(ConsistOf(And(ContainSubstring(`its test "conformance lock the-other-run`), HaveSuffix("1ns"))))
-}
-
-// A run does not rely on the accounts that a killed run may have moved, and waits for
-// nobody. Cleanup moves them home and removes the lock, also without its journal.
-func TestLockOfAKilledRun(t *testing.T) {
-	g := NewWithT(t)
-	server := embedded(t)
-	w := server.Profile.Workspaces
-	account := w[dataset.SubA].Accounts[0]
-	g.Expect(moveAccount(t, server, account, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK))
-	key, _ := server.Profile.FullKey(dataset.Main)
-	killed, _ := createNamed(t, server, key, owned.Name(lock.Prefix, thisRun.ID))
-
-	later := aged(t, server, owned.Name(lock.Prefix, thisRun.ID))
-	api, err := later.Client(client.Options{})
-	g.Expect(err).NotTo(HaveOccurred())
-	s := New(Config{Send: api.Do, Profile: server.Profile, Waits: func(what string, _ time.Duration) func() { t.Error(what); return func() {} }})
-	g.Expect(s.Lock(t.Context())).To(Succeed())
-	admin, _ := server.Profile.FullKey(dataset.Admin)
-	var denied *Denied
-	err = s.Permit(t.Context(), Change{Operation: spec.MustOperation(spec.MoveAccounts), Key: admin.ForClient(), Body: fixtures.MoveAccounts(w[dataset.SubA].ID, w[dataset.SubB].ID, account)})
-	g.Expect(errors.As(err, &denied)).To(BeTrue(), "%v", err)
-	g.Expect(denied.Input).To(ContainSubstring("a run was killed"))
-	s.Close(t.Context())
-	g.Expect(testsOf(t, server, key)).To(ContainElement(killed))
-
-	empty := t.TempDir()
-	cleaned, err := Cleanup(t.Context(), server, empty, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned).To(ConsistOf(ContainSubstring("its run is active, or ended less than 2m0s ago")))
-	g.Expect(testsOf(t, server, key)).To(ContainElement(killed))
-
-	cleaned, err = Cleanup(t.Context(), later, empty, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned).To(ConsistOf(ContainSubstring(account), ContainSubstring("is deleted")))
-	g.Expect(testsOf(t, server, key)).NotTo(ContainElement(killed))
-	g.Expect(moveAccount(t, server, account, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK), "it is at home")
-	g.Expect(os.ReadDir(empty)).To(BeEmpty())
-}
-
-// aged is the server an hour after a test of that name was created.
-func aged(t *testing.T, server *target.Target, name string) *target.Target {
-	t.Helper()
-	base, err := url.Parse(server.BaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(base)
-	proxy.ModifyResponse = func(answer *http.Response) error {
-		text, err := io.ReadAll(answer.Body)
-		var body map[string]any
-		if json.Unmarshal(text, &body) == nil {
-			rows, _ := body["items"].([]any)
-			for _, row := range append(rows, any(body)) {
-				if one, ok := row.(map[string]any); ok && one["name"] == name {
-					one["timestamp_created"] = time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000Z")
-				}
-			}
-			text, _ = json.Marshal(body)
-		}
-		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-		answer.Header.Del("Content-Length")
-		return err
-	}
-	front := httptest.NewServer(proxy)
-	t.Cleanup(front.Close)
-	later, err := target.URL(server.Profile, front.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return later
-}
-
 // A journal narrows what cleanup deletes and moves. Nothing that it says makes a row the
 // run's own.
 func TestForgedJournals(t *testing.T) {
@@ -419,9 +296,9 @@ func TestForgedJournals(t *testing.T) {
 	w := server.Profile.Workspaces
 	key, _ := server.Profile.FullKey(dataset.Main)
 	create := func(name string) string { id, _ := createNamed(t, server, key, name); return id }
-	live := journal.NewRun() // of another machine: its lock and its test
+	live := journal.NewRun() // of another machine
 	kept := []string{create("a test of somebody else"), create("conformance"), create(""), create(testName + " (copy)"),
-		create(owned.Name(lock.NameFor(live.ID)+" ", live.ID)), create(owned.Word(live.ID, 1))}
+		create(owned.Word(live.ID, 1))}
 	newest := create(owned.Word(thisRun.ID, 7))
 	gone := []string{create(testName), create(strings.ToUpper(owned.Word(thisRun.ID, 2)) + " ")}
 	main, subA, subB := w[dataset.Main].ID, w[dataset.SubA], w[dataset.SubB]
@@ -440,7 +317,7 @@ func TestForgedJournals(t *testing.T) {
 		}
 		g.Expect(j.Finish()).To(Succeed())
 		g.Expect(FindLeft(dir, server.BaseURL)).To(BeZero(), name)
-		_, err = Cleanup(t.Context(), server, dir, nil)
+		_, err = Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 		g.Expect(err).To(MatchError(ContainSubstring("does not prove")), name)
 		g.Expect(os.ReadDir(dir)).To(HaveLen(1), name)
 		g.Expect(testsOf(t, server, key)).To(Equal(before), name)
@@ -456,22 +333,8 @@ func TestForgedJournals(t *testing.T) {
 	}
 	_, err = fmt.Fprintf(file, `{"seq":20,"do":"move","email":"somebody@else.example","home":%q,"away":%q}`+"\n", subB.ID, subA.ID)
 	g.Expect(errors.Join(err, file.Close())).To(Succeed())
-	cleaned, err := Cleanup(t.Context(), server, dir, nil)
+	cleaned, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 	g.Expect(err).To(MatchError(ContainSubstring("somebody@else.example stays: the profile lists it under no workspace")))
 	g.Expect(testsOf(t, server, key)).To(And(ContainElements(kept), Not(ContainElements(gone[0])), Not(ContainElement(gone[1]))), "%s", cleaned)
 	g.Expect(moveAccount(t, server, account, subA.ID, subB.ID)).To(Equal(http.StatusOK), "it is at the home that the profile gives")
-}
-
-// The lock of a run that has ended is removed at once if its journal is here. The target
-// may have answered its deletion with 200 and kept it.
-func TestCleanupRemovesTheLockOfARunThatHasEnded(t *testing.T) {
-	g := NewWithT(t)
-	server := embedded(t)
-	key, _ := server.Profile.FullKey(dataset.Main)
-	dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: server.Profile.Workspaces[dataset.SubA].Accounts[0], Away: "x"})
-	locked, _ := createNamed(t, server, key, owned.Name(lock.NameFor(thisRun.ID)+" ", thisRun.ID))
-	cleaned, err := Cleanup(t.Context(), server, dir, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned).To(ContainElement(ContainSubstring("is deleted")))
-	g.Expect(testsOf(t, server, key)).NotTo(ContainElement(locked))
 }

@@ -10,13 +10,11 @@
 package sandbox
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -26,7 +24,6 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/spec"
@@ -45,14 +42,7 @@ type Config struct {
 	LeftAway []string
 	// Budget is how many requests the run may send; 0 sets no bound.
 	Budget int
-	// Run is the id of the run, in the name of its lock; empty for a random one.
-	Run string
-	// LockTimeout is how long to wait for another run that uses the same rows; 0
-	// means lock.DefaultTimeout.
-	LockTimeout time.Duration
-	// Waits is called when the run begins to wait for another run, for at most the
-	// given time. What it returns is called when the wait is over. nil ignores it.
-	Waits func(what string, atMost time.Duration) (over func())
+	Run    string // id of the run, which ends the names of its tests
 	// Trouble receives what could not be rolled back or recorded. where is the By
 	// of the change. nil ignores it.
 	Trouble func(where, what string)
@@ -70,15 +60,10 @@ type Sandbox struct {
 	uncertain    uncertain
 	stuck        atomic.Pointer[string] // why a created test cannot be deleted; nil for none
 	subsequences subsequences
-	lock         runLock
 }
 
 // New returns the sandbox of one run.
 func New(c Config) *Sandbox {
-	c.LockTimeout = cmp.Or(c.LockTimeout, lock.DefaultTimeout)
-	if c.Waits == nil {
-		c.Waits = func(string, time.Duration) func() { return func() {} }
-	}
 	if c.Trouble == nil {
 		c.Trouble = func(string, string) {}
 	}
@@ -139,9 +124,8 @@ func (s *Sandbox) Spend(requests int) { s.spent.Add(int64(requests)) }
 
 // Permit counts the request into the budget and reports whether the run may send
 // it. The profile must list its operation and allow it, the rows that it relies on must be where the
-// profile says, and rows that only one run can use must be free. In the last case
-// Permit takes the run's lock. A *Denied error names the missing input. Any other
-// error comes from taking the lock.
+// profile says, and no other run may use rows that only one run can use. A *Denied error
+// names the missing input. Any other error says that a response is missing.
 func (s *Sandbox) Permit(ctx context.Context, c Change) error {
 	if !s.Profile.Implements(c.Operation.ID) {
 		return denied("the operation %s, which the target profile excludes", c.Operation.ID)
@@ -170,7 +154,7 @@ func (s *Sandbox) Permit(ctx context.Context, c Change) error {
 		if _, ok := homeIn(s.Profile, email); !ok {
 			continue
 		}
-		if err := s.Lock(ctx); err != nil {
+		if err := s.Alone(ctx); err != nil {
 			return err
 		}
 		break

@@ -24,7 +24,6 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/spec"
 )
@@ -72,7 +71,7 @@ func newFixture(t *testing.T, adapt func(*Config)) *fixture {
 	t.Cleanup(func() { _ = book.Finish() })
 	quick := profile.Embedded()
 	quick.VisibleWithin = 1
-	config := Config{Send: api.Do, Profile: quick, Journal: book, Run: thisRun.ID, LockTimeout: 1,
+	config := Config{Send: api.Do, Profile: quick, Journal: book, Run: thisRun.ID,
 		Trouble: func(where, what string) { f.troubles = append(f.troubles, where+": "+what) }}
 	if adapt != nil {
 		adapt(&config)
@@ -278,7 +277,7 @@ func TestOnlyOwnAccountsReturn(t *testing.T) {
 	g.Expect(f.pending()).NotTo(ContainElement(HaveField("Do", journal.Move)))
 }
 
-// An account whose move had no response is not moved again, and the lock stays.
+// An account whose move had no response is not moved again.
 func TestLostMoveMakesTheAccountUncertain(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t, nil)
@@ -290,7 +289,7 @@ func TestLostMoveMakesTheAccountUncertain(t *testing.T) {
 	g.Expect(errors.As(f.Permit(t.Context(), f.move(dataset.SubA, dataset.SubB)), &denied)).To(BeTrue())
 	g.Expect(denied.Input).To(ContainSubstring("had no response"))
 	f.Close(t.Context())
-	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", journal.Move), HaveField("Do", journal.Create)))
+	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", journal.Move)))
 }
 
 // The way home that had no response may have been carried out: the target is not blamed
@@ -379,24 +378,6 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-func TestLockOfAnotherRun(t *testing.T) {
-	g := NewWithT(t)
-	f := newFixture(t, nil)
-	other := &lock.Lock{Send: f.Send, Profile: f.Profile}
-	_, err := other.Take(t.Context(), 0, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	var denied *Denied
-	g.Expect(errors.As(f.Lock(t.Context()), &denied)).To(BeTrue())
-	g.Expect(denied.Input).To(HavePrefix("to be the only run on this target: "))
-
-	g.Expect(other.Release(t.Context())).To(Succeed())
-	f.Close(t.Context())
-	g.Expect(f.Lock(t.Context())).To(Succeed(), "after Close it is decided anew")
-	g.Expect(f.pending()).To(HaveLen(1))
-	f.Close(t.Context())
-	g.Expect(f.pending()).To(BeEmpty())
-}
-
 func TestRollbackOutlivesTheRun(t *testing.T) {
 	g := NewWithT(t)
 	after, cancel := context.WithCancel(t.Context())
@@ -405,4 +386,34 @@ func TestRollbackOutlivesTheRun(t *testing.T) {
 	g.Expect(ctx.Err()).NotTo(HaveOccurred())
 	stop()
 	g.Expect(ctx.Err()).To(HaveOccurred())
+}
+
+// What only one run can use is left to the run whose test the target shows, unless its
+// journal says that it has ended, or it is a process of the same run.
+func TestAnotherRunIsFound(t *testing.T) {
+	other, group := journal.NewRun(), journal.RunOf("a proof", "a group")
+	for name, c := range map[string]struct {
+		run    string
+		ended  []string
+		denied bool
+	}{
+		"another run":               {thisRun.ID, nil, true},
+		"a run that has ended":      {thisRun.ID, []string{other.ID, group.ID}, false},
+		"a process of the same run": {journal.RunOf("another proof", "a group").ID, []string{other.ID}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			f := newFixture(t, nil)
+			for _, run := range []string{other.ID, group.ID} {
+				f.send(f.creation(owned.Word(run, 1)))
+			}
+			err := New(Config{Send: f.Send, Profile: f.Profile, Run: c.run, Ended: c.ended}).Alone(t.Context())
+			if !c.denied {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(ContainSubstring("it shows the test conformance")))
+			g.Expect(errors.As(err, new(*Denied))).To(BeTrue())
+		})
+	}
 }

@@ -21,24 +21,17 @@ type subsequences struct {
 	taken map[string]bool
 }
 
-// forget makes the next TakeSubsequence look again which ones exist.
-func (q *subsequences) forget() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.known = false
-}
-
 // Share is the part of the subsequences that a spec may take, as positions: what it gets must
 // not depend on how fast the others are. The first positions are those of the Richest. Of is
 // how many positions belong to specs.
 type Share struct{ From, To, Of int }
 
 // TakeSubsequence returns a subsequence of the main workspace that the profile
-// allows the run to delete and that still exists. It takes the run's lock. The
-// error is *Denied if there is none left for the share. list reads all subsequences of the main
+// allows the run to delete and that still exists. The error is *Denied if there is none left
+// for the share, or if another run may use them. list reads all subsequences of the main
 // workspace; it is called at most once, and its error is returned.
 func (s *Sandbox) TakeSubsequence(ctx context.Context, share Share, list func() ([]paging.Row, error)) (id string, err error) {
-	if err := s.Lock(ctx); err != nil {
+	if err := s.Alone(ctx); err != nil {
 		return "", err
 	}
 	q := &s.subsequences

@@ -1,5 +1,5 @@
 // Package prepare prepares a target for load, and decides what each request of a
-// scenario asks. It tries the keys, takes the lock on rows that only one run can use,
+// scenario asks. It tries the keys, looks for another run there,
 // finds out which rows exist, and creates those that a phase will delete. Missing rows
 // remove operations from a scenario and never change its verdict.
 //
@@ -29,13 +29,9 @@ type Env struct {
 	Client *client.Client
 
 	Journal *journal.Journal // records changes; nil for none
-	// LeftBehind are the ids of killed runs that left a journal.
-	LeftBehind []string
-	// LockTimeout is how long to wait for another run that uses the same rows;
-	// zero means the default of package lock.
-	LockTimeout time.Duration
-	Run         string // id of the run, in the names of what is created
-	Seed        uint64
+	Ended   []string         // ids of killed runs that left a journal
+	Run     string           // id of the run, in the names of what is created
+	Seed    uint64
 
 	// Budget bounds the number of requests of the run. Clients ask it before each
 	// request.

@@ -9,25 +9,22 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/spec"
 )
 
-// Ready prepares a run of the scenarios: it tries the keys, takes the lock on rows
-// that only one run can use, and finds out which rows exist. Its requests count
-// towards the first scenario.
+// Ready prepares a run of the scenarios: it tries the keys, looks for another run on the
+// target, and finds out which rows exist. Its requests count towards the first scenario.
 //
 // An error means that the target refuses a key altogether; it is a ThrottledError
-// if the target does so with 429. Nothing was changed then. release stops renewing
-// the lock. The lock stays in the journal, and the cleanup after the run removes it.
-func Ready(ctx context.Context, env *Env, scenarios []scenario.Scenario, readsOnly bool) (release func(), err error) {
-	release = func() {}
+// if the target does so with 429. Nothing was changed then.
+func Ready(ctx context.Context, env *Env, scenarios []scenario.Scenario, readsOnly bool) (err error) {
 	before := env.Budget.Sent()
 	env.before, env.rows = &before, nil
 	p := &preparation{ctx: ctx, env: env, asked: map[string]bool{}, waited: map[string]bool{}, outage: outage.Detector{Limit: 1}}
 	if p.subjects, err = NewSubjects(env, "ready"); err != nil {
-		return release, nil // each scenario says so
+		return nil // each scenario says so
 	}
 	env.rows = p.subjects.rows
 	for _, s := range scenarios {
@@ -42,16 +39,16 @@ func Ready(ctx context.Context, env *Env, scenarios []scenario.Scenario, readsOn
 		}
 	}
 	if err := p.tryKeys(); err != nil {
-		return release, err
+		return err
 	}
 	p.findListed()
 	if !readsOnly {
-		release = p.lockRows()
+		p.findRuns()
 		p.findSpares()
 		p.ownTests()
 		p.tryChanges()
 	}
-	return release, nil
+	return nil
 }
 
 // preparation is the state of Ready.
@@ -96,47 +93,21 @@ func (p *preparation) lack(why string, operations ...string) {
 // exclusive are the operations that use up rows of the profile.
 var exclusive = []string{spec.MoveAccounts, spec.DeleteSubsequence}
 
-// calibrationTime is what a shard needs between the preparation and the start, to
-// measure what its machine can send.
-const calibrationTime = 4 * time.Second
-
-// lockRows takes the lock on rows that only one run can use, if the scenarios use
-// any. If another run holds it, the scenarios do without them. A run without a
-// journal has its target to itself. release stops renewing the lock.
-func (p *preparation) lockRows() (release func()) {
-	release = func() {}
+// findRuns leaves rows that only one run can use to another run, if the target shows a test
+// of one. A run without a journal has its target to itself.
+func (p *preparation) findRuns() {
 	needed := p.limited
 	for _, id := range exclusive {
 		needed = needed || p.asked[id]
 	}
-	if !needed || p.stopped() || p.env.Journal == nil || !lock.Possible(p.env.Profile) {
-		return release
+	if !needed || p.stopped() || p.env.Journal == nil || p.env.Profile.Stateless {
+		return
 	}
-	own := &lock.Lock{Send: p.env.Client.Do, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind,
-		Run: p.env.Run}
-	timeout := p.env.LockTimeout
-	if timeout == 0 {
-		timeout = lock.DefaultTimeout
-	}
-	if p.env.Shard.Of > 1 {
-		own.Name = lock.NameOf(p.env.Seed, p.env.Start)
-		timeout = min(timeout, time.Until(p.env.Start)-calibrationTime)
-	}
-	other, err := own.Take(p.ctx, timeout, func(other string) {
-		p.tell(fmt.Sprintf("waiting up to %s for another run: its test %q reserves accounts, subsequences and a limited key", timeout.Round(time.Second), other))
-	})
-	switch {
-	case err != nil:
+	if err := p.subjects.lookBefore(p.ctx); err != nil {
 		p.deny(fmt.Sprintf("whether another run uses the same rows is unknown: %s", err))
-		return release
-	case other != "":
-		p.deny(lock.HeldBy(other))
-		return release
+	} else if test := p.env.tests.Foreign(p.env.Run, p.env.Ended); test != "" {
+		p.deny(sandbox.NotAlone(test))
 	}
-	if stale := own.Stale(); len(stale) > 0 {
-		p.lack(lock.Abandoned(stale[0]), spec.MoveAccounts)
-	}
-	return own.KeepAlive(p.ctx)
 }
 
 // deny leaves the rows that only one run can use to another run.

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"regexp"
 	"slices"
@@ -11,12 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
@@ -52,7 +55,7 @@ func TestRefusedKeyEndsTheRun(t *testing.T) {
 			i := slices.IndexFunc(env.Profile.Keys, func(k profile.Key) bool { return k.Name == tc.key })
 			k := &env.Profile.Keys[i]
 			k.Token, k.TokenEnv, k.TokenFile = "wrong", tc.from.TokenEnv, tc.from.TokenFile
-			_, err := prepare.Ready(t.Context(), &env.Env, briefly(t), false)
+			err := prepare.Ready(t.Context(), &env.Env, briefly(t), false)
 			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "`outreach-conformance target check`") {
 				t.Errorf("%v", err)
 			}
@@ -104,11 +107,10 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 		t.Run(strings.Join(refused, " "), inFakeTime(func(t *testing.T) {
 			env := world(t, refusing(refused...))
 			mixed := briefly(t)[:1]
-			release, err := prepare.Ready(t.Context(), &env.Env, mixed, false)
+			err := prepare.Ready(t.Context(), &env.Env, mixed, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer release()
 			o := Run(t.Context(), env, mixed[0])
 			if o.Verdict != reports.Passed {
 				t.Errorf("%s: %q", o.Verdict, o.Reasons)
@@ -122,52 +124,34 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 	}
 }
 
-// Rows that another run has locked are left out, with a note. A shard is inconclusive
+// Rows that another run may use are left out, with a note. A shard is inconclusive
 // instead, because other shards may ask for them.
 func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
-		env := world(t)
-		book, err := journal.Start(t.TempDir(), journal.NewRun(), env.BaseURL)
+		env, scenarios := world(t), briefly(t)
+		create, other := spec.MustOperation(spec.CreatePlacementTest), owned.Word(journal.NewRun().ID, 1)
+		body, err := json.Marshal(fixtures.PlacementTest(rand.New(rand.NewPCG(1, 1)), other))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = book.Finish() }()
-		other := &lock.Lock{Send: env.Client.Do, Profile: env.Profile, Journal: book}
-		if _, err := other.Take(t.Context(), 0, nil); err != nil {
-			t.Fatal(err)
+		key, _ := env.Profile.FullKey(dataset.Main)
+		if made := env.Client.Do(t.Context(), client.Request{Method: create.Method, Path: create.Path, Body: body, Key: key.ForClient()}); made.Status != http.StatusOK {
+			t.Fatal(made)
 		}
-		said := ""
-		env.LockTimeout, env.Say = 1, func(text string) { said = text }
-		scenarios := briefly(t)
-		if _, err := prepare.Ready(t.Context(), &env.Env, scenarios, false); err != nil {
+		if err := prepare.Ready(t.Context(), &env.Env, scenarios, false); err != nil {
 			t.Fatal(err)
-		}
-		if !strings.Contains(said, lock.Prefix) {
-			t.Errorf("that it waits: %q", said)
 		}
 		mixed, limiter := Run(t.Context(), env, scenarios[0]), Run(t.Context(), env, scenarios[1])
-		want := spec.MoveAccounts + " and " + spec.DeleteSubsequence + " are left out: the test \"" + lock.Prefix
+		want := spec.MoveAccounts + " and " + spec.DeleteSubsequence + " are left out: to be the only run on this target: it shows the test " + other
 		if notes := strings.Join(mixed.Notes, "\n"); mixed.Verdict != reports.Passed || !strings.Contains(notes, want) {
 			t.Errorf("%s %q: %s", mixed.Verdict, mixed.Reasons, notes)
 		}
-		if len(limiter.Missing) != 1 || !strings.Contains(limiter.Missing[0], lock.Prefix) || limiter.Requests != nil {
+		if len(limiter.Missing) != 1 || !strings.Contains(limiter.Missing[0], other) || limiter.Requests != nil {
 			t.Errorf("%q, %+v", limiter.Missing, limiter.Requests)
 		}
 		env.Shard, env.Start = measure.Shard{Index: 1, Of: 2}, time.Now()
 		if o := Run(t.Context(), env, scenarios[0]); o.Verdict != reports.Inconclusive || !strings.Contains(strings.Join(o.Reasons, "\n"), "a shard leaves nothing out") {
 			t.Errorf("a shard: %s %q", o.Verdict, o.Reasons)
-		}
-		if err := other.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		env.Shard = measure.Shard{}
-		release, err := prepare.Ready(t.Context(), &env.Env, scenarios, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer release()
-		if o := Run(t.Context(), env, scenarios[0]); strings.Contains(strings.Join(o.Notes, "\n"), "left out") {
-			t.Errorf("with the lock: %q", o.Notes)
 		}
 	})(t)
 }
@@ -199,11 +183,10 @@ func TestOnlyOwnTestsAreRead(t *testing.T) {
 				s.Mix = map[string]int{spec.GetPlacementTest: 4, spec.ListLeadLists: 1}
 				s.Limits, s.Duration, s.Warmup, s.Thresholds = nil, 500*time.Millisecond, 0, nil
 			})
-			release, err := prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{s}, false)
+			err := prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{s}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			release()
 			o := Run(t.Context(), env, s)
 			if o.Verdict != reports.Passed || len(read) != want {
 				t.Errorf("writes %s: %s %q: %d tests were read", writes, o.Verdict, o.Reasons, len(read))
@@ -233,11 +216,10 @@ func TestScenariosUseUpRows(t *testing.T) {
 			s.Mix = map[string]int{spec.ListLeadLists: 1, spec.MoveAccounts: 1, spec.DeleteSubsequence: 1}
 			s.Limits, s.Rate, s.Duration, s.Warmup, s.Thresholds = nil, 100, 300*time.Millisecond, 0, nil
 		})
-		release, err := prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{s}, false)
+		err := prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{s}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer release()
 		for i, wants := range [][]string{
 			{"accounts.move is requested 6 times in 0.3 s instead of 10: ", "subsequences.delete is requested 3 times in 0.3 s instead of 10: "},
 			{"accounts.move is left out: every account", "subsequences.delete is left out: workspaces.main.expendable_subsequences of the profile names nothing that is there"},
@@ -291,7 +273,7 @@ func TestThrottledKeysAreWaitedForInWords(t *testing.T) {
 			if env.Client, err = client.New(client.Options{BaseURL: env.BaseURL, Transport: network, Allow: env.Budget.One, MaxThrottle: 10 * time.Second, MaxThrottled: 2}); err != nil {
 				t.Fatal(err)
 			}
-			_, err = prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{builtinScenario(t, "list-throughput", func(*scenario.Scenario) {})}, false)
+			err = prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{builtinScenario(t, "list-throughput", func(*scenario.Scenario) {})}, false)
 			var throttled *prepare.ThrottledError
 			if ends := errors.As(err, &throttled); ends != tc.ends || !ends && err != nil {
 				t.Fatalf("%v", err)
@@ -339,11 +321,10 @@ func TestLoadDeletesOnlyItsOwnTests(t *testing.T) {
 			s.Mix = map[string]int{spec.DeletePlacementTest: 1, spec.ListLeadLists: 1}
 			s.Rate, s.Duration, s.Warmup = 20, time.Second, 0
 		})
-		release, err := prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{s}, false)
+		err := prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{s}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer release()
 		o := Run(t.Context(), env, s)
 		if reasons := strings.Join(o.Reasons, "\n"); o.Verdict != reports.Inconclusive || !strings.Contains(reasons, "a test that is not proven to be new") {
 			t.Errorf("%s: %s", o.Verdict, reasons)

@@ -114,9 +114,9 @@ func Neighbours(api *API, id string) []string {
 	return beside
 }
 
-// Lock makes sure that no other run uses the rows that only one run can use, or
+// OnlyRun makes sure that no other run uses the rows that only one run can use, or
 // ends the spec.
-func Lock(api *API) { EndIf(api, api.Sandbox().Lock(api.Ctx)) }
+func OnlyRun(api *API) { EndIf(api, api.Sandbox().Alone(api.Ctx)) }
 
 // Alone runs the function while the run changes nothing else: a row that another change
 // removes must not count. Requests that change something wait for its end.

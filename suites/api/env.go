@@ -44,14 +44,10 @@ type Env struct {
 	Budget int
 
 	// SpecTimeout bounds one spec, MaxPages one walk, MaxListRows a list that specs read
-	// whole, LockTimeout how long to wait for another run that uses the same rows; 0 means
-	// the defaults.
+	// whole; 0 means the defaults.
 	SpecTimeout time.Duration
 	MaxPages    int
 	MaxListRows int
-	LockTimeout time.Duration
-	// Waits is called when the run waits for another run (sandbox.Config.Waits).
-	Waits func(what string, atMost time.Duration) (over func())
 
 	unjudged atomic.Int64 // responses that have no verdict yet
 
@@ -137,7 +133,7 @@ func (e *Env) Begin() {
 		e.shared = &keeper{of: e.memory}
 		e.IDs, e.finder = lookup.All(e.Profile), &lookup.Finder{Profile: e.Profile, Serves: e.Profile.Implements, Send: e.sendSpent}
 		e.box = sandbox.New(sandbox.Config{Send: e.Send, Profile: e.Profile, Journal: e.Journal, Run: e.Run,
-			Ended: e.Left.Runs, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout, Waits: e.Waits,
+			Ended: e.Left.Runs, LeftAway: e.Left.Accounts, Budget: e.Budget,
 			Trouble: func(where, what string) { e.outside.Troubled(where, what) }})
 	})
 }

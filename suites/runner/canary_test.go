@@ -101,7 +101,7 @@ func TestCanary_long(t *testing.T) {
 		g.Expect(view.Formats["console"].Run(&page, results, view.Options{Verbose: verbose})).To(Succeed())
 		shown[fmt.Sprintf("the console, verbose %t", verbose)] = page.String()
 	}
-	done, err := sandbox.Cleanup(t.Context(), server, dir, nil)
+	done, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 	shown["cleanup"] = fmt.Sprint(done, err)
 	files, err := os.ReadDir(dir)
 	g.Expect(err).NotTo(HaveOccurred())

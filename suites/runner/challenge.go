@@ -26,7 +26,7 @@ func (c Challenge) Salt() uint64 { return c.draw("salt") }
 
 // begin returns the run that begins now.
 func (c Challenge) begin() journal.Run {
-	r := journal.RunOf(c.Proof())
+	r := journal.RunOf(c.Proof(), "")
 	r.Ordinary = c.Ordinary
 	c.name(r.ID)
 	return r

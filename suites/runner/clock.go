@@ -14,7 +14,6 @@ const (
 	probing   = client.Paced + 1 + iota // a request is in flight that exceeds the rate limit
 	exceeding                           // the body of a spec that exceeds the rate limit runs
 	judging                             // another body runs
-	locked                              // a body waits for another run
 )
 
 // clock adds up where the time of a run goes. It is safe for concurrent use. A nil clock
@@ -50,8 +49,6 @@ func (c *clock) current() *float64 {
 		return &c.sum.Paced
 	case c.doing[client.Throttled] > 0 && (c.doing[judging] > 0 || c.doing[exceeding] == 0): // otherwise the probes provoked the 429
 		return &c.sum.Throttled
-	case c.doing[locked] > 0 && c.doing[probing] == 0:
-		return &c.sum.Locked
 	case c.doing[exceeding] > 0 && c.doing[judging] == 0:
 		return &c.sum.RateLimit
 	}
@@ -65,7 +62,7 @@ func (c *clock) total() *reports.Time {
 	defer c.mu.Unlock()
 	t := c.sum
 	t.Judging += t.InFlight
-	for _, seconds := range []*float64{&t.Judging, &t.InFlight, &t.RateLimit, &t.Throttled, &t.Paced, &t.Locked} {
+	for _, seconds := range []*float64{&t.Judging, &t.InFlight, &t.RateLimit, &t.Throttled, &t.Paced} {
 		*seconds = math.Round(*seconds*1000) / 1000
 	}
 	return &t

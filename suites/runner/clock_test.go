@@ -36,10 +36,7 @@ func TestClock(t *testing.T) {
 		pass(300) // still: until its limit resets
 		c.enter(client.Throttled, -1)
 		c.enter(exceeding, -1)
-		c.enter(locked, +1)
-		pass(10_000) // locked
-		c.enter(locked, -1)
 		pass(4) // judging: rolling back
-		NewWithT(t).Expect(c.total()).To(Equal(&reports.Time{Judging: 7, InFlight: 2, Throttled: 10, Paced: 100, RateLimit: 1000, Locked: 10_000}))
+		NewWithT(t).Expect(c.total()).To(Equal(&reports.Time{Judging: 7, InFlight: 2, Throttled: 10, Paced: 100, RateLimit: 1000}))
 	})
 }

@@ -4,7 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/onsi/ginkgo/v2"
+
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/suites/api"
 )
 
@@ -26,6 +30,9 @@ func FromEnvironment(ctx context.Context, seed int64) (*Environment, error) {
 	env, err := NewEnv(Config{Target: t, Seed: uint64(seed)})
 	if err != nil {
 		return nil, err
+	}
+	if suite, _ := ginkgo.GinkgoConfiguration(); suite.ParallelTotal > 1 {
+		env.Run = journal.RunOf(uuid.NewString(), suite.ParallelHost).ID // the processes are one run
 	}
 	return &Environment{env, t}, nil
 }

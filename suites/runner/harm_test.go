@@ -214,7 +214,7 @@ func TestRunDeletesOnlyItsOwnRows_long(t *testing.T) {
 			}
 			if strings.Contains(tc.name, "deletes nothing") {
 				g.Expect(os.ReadDir(journals)).To(HaveLen(1), "cleanup tries again")
-				_, err := sandbox.Cleanup(t.Context(), server, journals, nil)
+				_, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journals, nil)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(missing(ids(t, server), before)).To(BeEmpty())
 			}

@@ -208,14 +208,9 @@ func execute(ctx context.Context, config Config, work func(*run) error) (results
 	}
 	defer r.env.Client.Close() // a server that stops waits for connections that carried no request
 	r.env.Run, r.env.Selected = id.ID, among(r.Pairs)
-	r.env.Waits = func(what string, atMost time.Duration) (over func()) {
-		config.waits(atMost, "waiting up to %s: %s", printable.Seconds(atMost), what)
-		r.config.clock.enter(locked, +1)
-		return func() { r.config.clock.enter(locked, -1) }
-	}
 	if config.JournalDir != "" {
 		r.env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
-		if r.env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
+		if r.env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL, config.Target.Shared()...); err != nil {
 			return results, err
 		}
 	}

@@ -3,6 +3,7 @@ package runner
 import (
 	"io"
 	"net/http"
+	"outreach.example/conformance/internal/testbed"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -58,7 +59,7 @@ func TestChangesBehindAServerErrorArePutBack(t *testing.T) {
 					Selection: Selection{Operations: []string{tc.operation}, Requirements: []string{tc.requirement}}})
 				g.Expect(results.Troubles).To(BeEmpty())
 				g.Expect(way.came.Load()).To(BeNumerically(">=", nth), "or nothing was answered with 500")
-				_, err := sandbox.Cleanup(t.Context(), server, journals, nil)
+				_, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journals, nil)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(tests(t, server)).To(ConsistOf(before), "tests after request %d", nth)
 				home, other := server.Profile.Workspaces[dataset.SubA], server.Profile.Workspaces[dataset.SubB]

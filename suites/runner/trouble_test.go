@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"outreach.example/conformance/internal/testbed"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -73,7 +74,7 @@ func TestInterruption(t *testing.T) {
 
 	// A test whose creation was broken off may be there or not: the journal knows
 	// its name.
-	_, err := sandbox.Cleanup(t.Context(), server, journals, nil)
+	_, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journals, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.ReadDir(journals)).To(BeEmpty())
 	g.Expect(tests(t, server)).To(Equal(before))
@@ -187,12 +188,12 @@ func TestCleanupAfterTheTargetDied(t *testing.T) {
 	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(tests(t, server)).NotTo(Equal(before), "something was left behind")
 
-	cleaned, err := sandbox.Cleanup(t.Context(), server, journals, nil)
+	cleaned, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journals, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(cleaned).NotTo(BeEmpty())
 	g.Expect(tests(t, server)).To(Equal(before))
 	g.Expect(os.ReadDir(journals)).To(BeEmpty())
-	g.Expect(sandbox.Cleanup(t.Context(), server, journals, nil)).To(BeZero(), "a second time there is nothing to do")
+	g.Expect(sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journals, nil)).To(BeZero(), "a second time there is nothing to do")
 	again := judged(t, t.Context(), Config{Target: server, Selection: creating})
 	g.Expect(again.Verdict).To(Equal(reports.Passed), "%v %v", again.Reasons, again.Troubles)
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"outreach.example/conformance/internal/testbed"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,7 +79,7 @@ func TestTargetStalls(t *testing.T) {
 			// What was under way when it began to stall, and what that left to put back.
 			g.Expect(came.Load()-tc.after).To(BeNumerically("<", 100), "requests that were sent in vain")
 
-			_, err = sandbox.Cleanup(t.Context(), server, journals, nil)
+			_, err = sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journals, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(os.ReadDir(journals)).To(BeEmpty())
 			g.Expect(tests(t, server)).To(Equal(before))

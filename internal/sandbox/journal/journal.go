@@ -53,17 +53,20 @@ const (
 type Run struct {
 	ID    string `json:"run"`
 	Proof string `json:"proof"`
+	Group string `json:"group,omitempty"`
 	// Ordinary means that the names of the run do not show its id (owned.NameOrdinary).
 	Ordinary bool `json:"ordinary,omitempty"`
 }
 
 // NewRun returns a run that begins now.
-func NewRun() Run { return RunOf(uuid.NewString()) }
+func NewRun() Run { return RunOf(uuid.NewString(), "") }
 
 // RunOf returns the run with the proof that begins now. Its id is a version 7 UUID, whose other
-// bits follow from the proof: nobody can write the journal of a run whose id he has seen.
-func RunOf(proof string) Run {
-	r := Run{Proof: proof}
+// bits follow from the proof: who has seen the id of a run cannot write its journal. The
+// processes of one run have the same group, which gives their ids the same end; empty for
+// a run of one process.
+func RunOf(proof, group string) Run {
+	r := Run{Proof: proof, Group: group}
 	r.ID = r.idAt(uint64(time.Now().UnixMilli()))
 	return r
 }
@@ -73,7 +76,20 @@ func (r Run) idAt(ms uint64) string {
 	id := uuid.UUID(sum[:16])
 	binary.BigEndian.PutUint64(id[:], ms<<16|uint64(id[6]&0x0f|0x70)<<8|uint64(id[7]))
 	id[8] = id[8]&0x3f | 0x80
+	if r.Group != "" {
+		sum = sha256.Sum256([]byte(r.Group))
+		copy(id[len(id)-groupSize:], sum[:])
+	}
 	return id.String()
+}
+
+// groupSize is how many bytes of an id follow from the group.
+const groupSize = 4
+
+// OneRun reports whether two ids, with dashes or without, are of processes of one run.
+func OneRun(id, other string) bool {
+	const digits = 2 * groupSize
+	return len(id) > digits && len(other) > digits && id[len(id)-digits:] == other[len(other)-digits:]
 }
 
 // Proven reports whether the id follows from the proof.
@@ -95,7 +111,8 @@ type Journal struct {
 	mu   sync.Mutex
 	path string
 	file *os.File
-	lock *flock.Flock // held while the run is active; the system frees it when the process dies
+	lock *flock.Flock   // held while the run is active; the system frees it when the process dies
+	uses []*flock.Flock // of the workspaces (see Use)
 	last int
 	open map[int]Entry
 }
@@ -104,8 +121,9 @@ type Journal struct {
 const pattern = "journal-*.jsonl"
 
 // Start opens a new journal for a run in the directory. The journal stores no key, and
-// no id that contains one.
-func Start(dir string, run Run, baseURL string) (*Journal, error) {
+// no id that contains one. Until Finish, the run is the only one on this machine that uses
+// the workspaces; the error is a *BusyError if another one does.
+func Start(dir string, run Run, baseURL string, workspaces ...string) (*Journal, error) {
 	path := filepath.Join(dir, "journal-"+run.ID+".jsonl")
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -114,6 +132,9 @@ func Start(dir string, run Run, baseURL string) (*Journal, error) {
 	j := &Journal{path: path, file: file, lock: flock.New(path), open: map[int]Entry{}}
 	if _, err := j.lock.TryLock(); err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: %w", err), file.Close())
+	}
+	if err := j.use(run, baseURL, workspaces); err != nil {
+		return nil, errors.Join(err, j.Finish())
 	}
 	return j, j.write(Header{Begin, run, baseURL})
 }
@@ -183,6 +204,9 @@ func (j *Journal) Finish() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	err := errors.Join(j.file.Close(), j.lock.Unlock())
+	for _, use := range j.uses {
+		err = errors.Join(err, use.Close())
+	}
 	if len(j.open) == 0 {
 		err = errors.Join(err, os.Remove(j.path))
 	}

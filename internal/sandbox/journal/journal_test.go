@@ -1,12 +1,15 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	. "github.com/onsi/gomega"
 )
 
 func start(t *testing.T) (*Journal, string) {
@@ -174,4 +177,39 @@ func TestForgedJournals(t *testing.T) {
 			t.Errorf("%s: forged is %v", name, pending[0].Forged)
 		}
 	}
+}
+
+// One run at a time uses a workspace, in whatever directories the journals are. Processes of
+// one run share it.
+func TestOneRunUsesAWorkspace(t *testing.T) {
+	g := NewWithT(t)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	const here, main, other = "http://127.0.0.1:1", "a", "b"
+	start := func(run Run, base string, workspaces ...string) (*Journal, string, error) {
+		dir := t.TempDir()
+		j, err := Start(dir, run, base, workspaces...)
+		return j, dir, err
+	}
+	first, dir, err := start(RunOf("one", "group"), here, main, other)
+	g.Expect(err).NotTo(HaveOccurred())
+	second, _, err := start(RunOf("two", "group"), here+"/", other)
+	g.Expect(err).NotTo(HaveOccurred(), "the same run")
+	_, empty, err := start(NewRun(), here, other)
+	var busy *BusyError
+	g.Expect(errors.As(err, &busy)).To(BeTrue(), "%v", err)
+	g.Expect(busy.Journal).To(HavePrefix(dir))
+	g.Expect(os.ReadDir(empty)).To(BeEmpty(), "a run that did not begin leaves no journal")
+	for _, apart := range []struct{ base, workspace string }{{here, "c"}, {"http://127.0.0.1:2", main}} {
+		j, _, err := start(NewRun(), apart.base, apart.workspace)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(j.Finish()).To(Succeed())
+	}
+	g.Expect(first.Finish()).To(Succeed())
+	_, _, err = start(NewRun(), here, other)
+	g.Expect(errors.As(err, &busy)).To(BeTrue(), "the second process still uses it: %v", err)
+	g.Expect(second.Finish()).To(Succeed())
+	last, _, err := start(NewRun(), here, main, other)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(last.Finish()).To(Succeed())
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/spec"
 )
 
@@ -37,6 +40,7 @@ type before struct {
 	complete bool // the list was read to its end
 	sorted   bool // the ids are of version 7 and run from the newest to older ones
 	newest   string
+	runs     map[string]string // the first test of each run that drew a name, by the run's id
 }
 
 // allows reports whether the id cannot have existed before. at is the time of the creation
@@ -82,7 +86,7 @@ func (t *Tests) LookBefore(ctx context.Context, permit func() error) error {
 		return nil
 	}
 	ctx = client.From(ctx, "the tests before the first one of "+t.key.Name)
-	seen := &before{ids: map[string]bool{}, sorted: true}
+	seen := &before{ids: map[string]bool{}, sorted: true, runs: map[string]string{}}
 	if t.profile.Implements(spec.ListPlacementTests) {
 		fetch := t.list()
 		w := paging.Run(ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
@@ -117,9 +121,28 @@ func (b *before) add(w paging.Walk) {
 		b.sorted = b.sorted && (last == "" || Newer(last, row.Key))
 		b.ids[row.Key] = true
 		b.newest = max(b.newest, row.Key)
+		if m := MarkOf(row.Value); m != (Mark{}) && b.runs[RunIn(m.Text())] == "" {
+			b.runs[RunIn(m.Text())] = "the test " + m.Text()
+		}
 		last = row.Key
 	}
 	b.complete = w.Complete()
+}
+
+// Foreign returns which test of another run the look before the first creation has shown;
+// empty if none. ended are the ids of runs that have ended.
+func (t *Tests) Foreign(run string, ended []string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.before == nil {
+		return ""
+	}
+	for _, other := range slices.Sorted(maps.Keys(t.before.runs)) {
+		if !journal.OneRun(run, other) && !slices.ContainsFunc(ended, func(id string) bool { return bare(id) == other }) {
+			return t.before.runs[other]
+		}
+	}
+	return ""
 }
 
 // NewestBefore returns the newest id that existed before the first creation. It is
