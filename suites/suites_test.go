@@ -6,6 +6,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	_ "outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/tree"

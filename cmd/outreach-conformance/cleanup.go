@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/sandbox"
@@ -44,7 +45,7 @@ containers it removes the containers that killed runs left.`,
 
 func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 	if profile, err := f.profile(); err == nil && profile.Container != nil {
-		if err := target.Sweep(ctx); err != nil {
+		if err := container.Sweep(ctx); err != nil {
 			return exitError{exitCannotTell, err}
 		}
 		_, _ = fmt.Fprintln(stdout, "no containers of killed runs are left")

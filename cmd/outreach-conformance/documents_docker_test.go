@@ -9,7 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/internal/testbed"
 )
 
@@ -17,7 +17,7 @@ import (
 // test runs each on free ports, in the background, and with an image of its own.
 func TestDockerCommandsOfTheDocuments_long(t *testing.T) {
 	t.Parallel()
-	testbed.NeedDocker(t, target.Sweep)
+	testbed.NeedDocker(t, container.Sweep)
 	text, err := os.ReadFile("../../docs/reference-server.md")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 )
@@ -15,7 +16,7 @@ import (
 // A target in a container is loaded like any other, and taken down afterwards.
 func TestLoadOfAContainer_long(t *testing.T) {
 	t.Parallel()
-	testbed.NeedDocker(t, target.Sweep)
+	testbed.NeedDocker(t, container.Sweep)
 	for _, tc := range []struct{ name, from string }{
 		{"image", target.ImagePrefix + testbed.Image(t)},
 		{"dockerfile", target.DockerfilePrefix + filepath.Join(testbed.Built(t), "Dockerfile")},
@@ -38,7 +39,7 @@ func TestLoadOfAContainer_long(t *testing.T) {
 // A load run that is interrupted takes its container down.
 func TestInterruptedLoadTakesTheContainerDown_long(t *testing.T) {
 	t.Parallel()
-	testbed.NeedDocker(t, target.Sweep)
+	testbed.NeedDocker(t, container.Sweep)
 	g := NewWithT(t)
 	p, _ := begun(t, command(t, nil, loadCommand, "--target-profile", contained(t), "--scenario-file", written(t, "quick.yaml", quick),
 		"--lag-limit", "1h", "--page-size", "1", "--page-size", "10", "--duration", "20s", "--warmup", "100ms"), `^(\[1/1\] quick) warm-up `)

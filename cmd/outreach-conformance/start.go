@@ -19,6 +19,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
@@ -213,15 +214,15 @@ func (f runFlags) openContainer(ctx context.Context, profile *profile.Profile, s
 			say(fmt.Sprintf("still starting the container, %d s", seconds))
 		}
 	})
-	t, err := target.Container(ctx, profile, uuid.NewString(), redact.Process.Writer(log))
+	t, err := container.Start(ctx, profile, uuid.NewString(), redact.Process.Writer(log))
 	started()
 	if err != nil {
 		failed := err
 		err = errors.Join(err, keptLog{log}.Close())
 		switch {
-		case errors.Is(failed, target.ErrProfile):
+		case errors.Is(failed, container.ErrProfile):
 			return nil, nil, exitError{exitUsage, err}
-		case errors.Is(failed, target.ErrNoDocker):
+		case errors.Is(failed, container.ErrNoDocker):
 			return nil, nil, exitError{exitUsage, unusable{err, "a target that starts"}}
 		}
 		return nil, nil, exitError{exitCannotTell, unusable{err, "a target that starts"}}

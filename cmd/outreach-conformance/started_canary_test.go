@@ -13,7 +13,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/spec"
 )
@@ -84,7 +84,7 @@ func TestNoArtifactHoldsAKey_long(t *testing.T) {
 // another container.
 func TestContainerLogHoldsNoKey_long(t *testing.T) {
 	t.Parallel()
-	testbed.NeedDocker(t, target.Sweep)
+	testbed.NeedDocker(t, container.Sweep)
 	testbed.KeepNames(t)
 	g := NewWithT(t)
 	buildContext := t.TempDir()

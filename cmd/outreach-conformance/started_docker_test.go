@@ -14,6 +14,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -91,7 +92,7 @@ const judges = `^[0-9,]+ specs, about `
 // An interrupted run removes what it started: during the build, the start and the run.
 func TestInterruptedRunTakesTheContainerDown_long(t *testing.T) {
 	t.Parallel()
-	testbed.NeedDocker(t, target.Sweep)
+	testbed.NeedDocker(t, container.Sweep)
 	for _, tc := range []struct {
 		name     string
 		signal   syscall.Signal
@@ -137,7 +138,7 @@ func TestInterruptedRunTakesTheContainerDown_long(t *testing.T) {
 // A container that does not become ready is removed, and the error has its last output.
 func TestContainerThatIsNeverReady_long(t *testing.T) {
 	t.Parallel()
-	testbed.NeedDocker(t, target.Sweep)
+	testbed.NeedDocker(t, container.Sweep)
 	g := NewWithT(t)
 	p := begunWithout(t, command(t, nil, runCommand, "--target-profile", contained(t, func(_ *testing.T, p *profile.Profile) {
 		p.Container.Wait = profile.Wait{Path: "/never", Status: 200, Timeout: 15 * time.Second}
@@ -150,7 +151,7 @@ func TestContainerThatIsNeverReady_long(t *testing.T) {
 
 // The next run and cleanup remove what killed runs left in Docker.
 func TestWhatAKilledRunLeftInDockerIsSwept_long(t *testing.T) {
-	testbed.NeedDocker(t, target.Sweep)
+	testbed.NeedDocker(t, container.Sweep)
 	for name, args := range map[string][]string{
 		"the next run": {runCommand, "--requirement", "STATUS-200", "--operation", spec.ListLeadLists},
 		"cleanup":      {"cleanup"},
@@ -175,7 +176,7 @@ func TestWhatAKilledRunLeftInDockerIsSwept_long(t *testing.T) {
 // directory.
 func TestImageOfTheHarness_long(t *testing.T) {
 	t.Parallel()
-	testbed.NeedDocker(t, target.Sweep)
+	testbed.NeedDocker(t, container.Sweep)
 	dir := t.TempDir()
 	testbed.Docker(t, "run", "--rm", "--user", fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()), "-v", dir+":/work", testbed.Image(t),
 		runCommand, "--profile", string(spec.ProfileShape))

@@ -12,6 +12,7 @@ import (
 
 	"outreach.example/conformance/fixtures/standin"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -44,11 +45,11 @@ func TestVerdictsAreTheSameHoweverTheTargetComesUp(t *testing.T) {
 			return base
 		}},
 		{target.KindImage, func(t *testing.T) string {
-			testbed.NeedDocker(t, target.Sweep)
+			testbed.NeedDocker(t, container.Sweep)
 			return target.ImagePrefix + testbed.Image(t)
 		}},
 		{target.KindDockerfile, func(t *testing.T) string {
-			testbed.NeedDocker(t, target.Sweep)
+			testbed.NeedDocker(t, container.Sweep)
 			return target.DockerfilePrefix + filepath.Join(testbed.Built(t), "Dockerfile")
 		}},
 	} {

@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
+	_ "outreach.example/conformance/fixtures/target/container" // opens images and Dockerfiles
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 	. "outreach.example/conformance/suites/api"

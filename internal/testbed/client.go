@@ -3,14 +3,15 @@ package testbed
 import (
 	"testing"
 
-	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 )
 
-// Client returns a client of the target.
-func Client(t testing.TB, of *target.Target) *client.Client {
+// Client returns a client of a target.
+func Client(t testing.TB, target interface {
+	Client(client.Options) (*client.Client, error)
+}) *client.Client {
 	t.Helper()
-	api, err := of.Client(client.Options{})
+	api, err := target.Client(client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/internal/testbed"
 )
 
@@ -32,7 +32,7 @@ type engine struct {
 // OUTREACH_REQUIRE_DOCKER=1 it fails.
 func needSwarm(t *testing.T) engine {
 	t.Helper()
-	testbed.NeedDocker(t, target.Sweep)
+	testbed.NeedDocker(t, container.Sweep)
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
