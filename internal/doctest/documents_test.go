@@ -1,7 +1,6 @@
 package doctest
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -115,29 +114,3 @@ func withoutOutput(text string) string {
 
 // withoutCode removes all fenced blocks.
 func withoutCode(text string) string { return fencedBlock.ReplaceAllString(text, "") }
-
-// Limits of size, in bytes.
-const (
-	largestReadme = 10_000
-	largestPage   = 14 << 10
-)
-
-func size(d document) []string {
-	largest := largestPage
-	switch {
-	case d.path == "README.md":
-		largest = largestReadme
-	case filepath.Dir(d.path) != "docs":
-		return nil
-	}
-	if len(d.text) > largest {
-		return []string{fmt.Sprintf("%d bytes; the limit is %d", len(d.text), largest)}
-	}
-	return nil
-}
-
-func TestDocumentsAreShort(t *testing.T) {
-	everywhere(t, size)
-	damaged(t, size, "README.md", strings.Repeat("x", largestReadme), map[string]string{strings.Repeat("x", largestReadme+1): "10001 bytes"})
-	damaged(t, size, "docs/load.md", strings.Repeat("x", largestPage), map[string]string{strings.Repeat("x", largestPage+1): "14337 bytes"})
-}

@@ -3,11 +3,7 @@ package doctest
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"outreach.example/conformance/loadtest/schedule"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,60 +12,10 @@ import (
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/view"
 )
-
-var needs = regexp.MustCompile("(?m)^\\| (`[^|]+) \\| ([\\d,]+) \\|$")
-
-// TestRequestsThatDecide: what docs/load.md says of how many requests decide a
-// threshold is true, and one request fewer does not.
-func TestRequestsThatDecide(t *testing.T) {
-	rows := needs.FindAllStringSubmatch(read(t, "docs/load.md"), -1)
-	if len(rows) < 3 {
-		t.Fatalf("docs/load.md has no table of requests that decide: %q", rows)
-	}
-	for _, row := range rows {
-		n, err := strconv.Atoi(strings.ReplaceAll(row[2], ",", ""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range strings.Split(row[1], ", ") {
-			limit, err := threshold.Parse(strings.Trim(text, "`"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Run(limit.Text, func(t *testing.T) {
-				if few := limit.Hold(limit.Of(flawless(n - 1))); few.Verdict != threshold.Inconclusive {
-					t.Errorf("%d requests: %s: %s", n-1, few.Verdict, few.Sentence)
-				}
-				if enough := limit.Hold(limit.Of(flawless(n))); enough.Verdict != threshold.Met {
-					t.Errorf("%d requests: %s: %s", n, enough.Verdict, enough.Sentence)
-				}
-			})
-		}
-	}
-}
-
-// TestPairsThatDecide: docs/load.md says how many pairs of blocks a comparison needs.
-func TestPairsThatDecide(t *testing.T) {
-	if words := fmt.Sprintf("At least %d pairs are needed", verdict.LeastPairs()); !strings.Contains(read(t, "docs/load.md"), words) {
-		t.Errorf("docs/load.md does not say: %s", words)
-	}
-}
-
-// flawless is a phase in which so many requests were answered at once and alike.
-func flawless(requests int) measure.Recording {
-	const apart = 5 * time.Millisecond
-	r := measure.NewRecorder("flawless", time.Time{}, schedule.Constant(200, time.Duration(requests)*apart))
-	for i := range requests {
-		due := time.Duration(i) * apart
-		r.Add(measure.Sample{Seq: uint64(i), Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})
-	}
-	return r.Recording()
-}
 
 // loadRun is what a short load run on the reference server prints. How late this
 // machine sends is not what it is to show.

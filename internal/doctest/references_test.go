@@ -182,37 +182,6 @@ func layout(directories []string) check {
 	}
 }
 
-func TestLayoutIsComplete(t *testing.T) {
-	tracked, err := os.ReadDir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ignored := strings.Fields(read(t, ".gitignore"))
-	var directories []string
-	for _, entry := range tracked {
-		if entry.IsDir() && entry.Name()[0] != '.' && !slices.Contains(ignored, "/"+entry.Name()+"/") {
-			directories = append(directories, entry.Name())
-		}
-	}
-	complete := layout(directories)
-	for _, problem := range complete(document{"README.md", read(t, "README.md")}) {
-		t.Errorf("README.md: %s", problem)
-	}
-	rows := func(names ...string) string {
-		var table strings.Builder
-		for _, name := range names {
-			fmt.Fprintf(&table, "| [`%s`](%s) | something |\n", name, name)
-		}
-		return table.String()
-	}
-	damaged(t, layout([]string{"a", "b"}), "README.md", rows("a", "b"), map[string]string{
-		rows("a"):                                "lacks a row for b",
-		rows("a", "b", "c"):                      "a row c",
-		rows("a") + "| [`b`](a) | something |\n": "links to a",
-		rows("a") + "| [`b`](b) | |\n":           "lacks a row for b",
-	})
-}
-
 func TestSampleProfileIsValid(t *testing.T) {
 	const path = "docs/target-profile.yaml"
 	p, err := profile.Parse(path, []byte(read(t, path)))

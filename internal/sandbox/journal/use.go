@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"outreach.example/conformance/internal/redact"
 )
 
 // BusyError says that another run on this machine uses the same workspace.
@@ -56,7 +58,7 @@ func (j *Journal) useOne(path, id string) error {
 		alone, err := lock.TryLock()
 		if err == nil && alone {
 			absolute, _ := filepath.Abs(j.path)
-			err = errors.Join(os.WriteFile(about, []byte(id+" "+absolute), 0o600), lock.Unlock())
+			err = errors.Join(os.WriteFile(about, redact.Process.Content([]byte(id+" "+absolute)), 0o600), lock.Unlock())
 		}
 		shared := false
 		if err == nil {
