@@ -20,10 +20,10 @@ var capacitiesTried = flag.Int("capacities", 0, "of how many known capacities th
 var knownCapacities = []int{90, 378, 150, 240, 450, 520, 120, 300, 650, 800}
 
 // TestSearchOfKnownCapacities searches the sustained rate of servers that serve a known
-// number of requests a second, and prints what it found. make capacities runs it.
+// number of requests a second, and prints what it found. make nightly runs it.
 func TestSearchOfKnownCapacities(t *testing.T) {
 	if *capacitiesTried == 0 {
-		t.Skip("it takes most of a minute for each capacity: make capacities runs it")
+		t.Skip("it takes most of a minute for each capacity: make nightly runs it")
 	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	defer func() { _ = table.Flush() }()

@@ -67,7 +67,7 @@ func TestTruth(t *testing.T) {
 				t.Parallel()
 			}
 			if !*full && tc.limit == "" && tc.timeout == 0 && !strings.Contains(tc.shape, "errors") {
-				t.Skip("its percentiles want a quiet machine: make truth runs it")
+				t.Skip("its percentiles want a quiet machine: make nightly runs it")
 			}
 			const attempts = 3
 			var wrong []string

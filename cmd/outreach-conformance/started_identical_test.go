@@ -60,7 +60,7 @@ func TestVerdictsAreTheSameHoweverTheTargetComesUp(t *testing.T) {
 			got, want := found(results), found(embedded)
 			if tc.kind != target.KindURL && !testbed.Slow() {
 				// On a busy machine requests may be too slow to reach a container's rate
-				// limit. make truth compares that.
+				// limit. make nightly compares that.
 				got, want = withoutLimits(got), withoutLimits(want)
 			}
 			g.Expect(got).To(Equal(want))

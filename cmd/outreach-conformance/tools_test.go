@@ -204,7 +204,7 @@ func forgetAll(t *testing.T, truthURL string) {
 // TestTools prints what run and load cost beside k6 and Vegeta, and how right their
 // figures are. Every tool is a process of its own and does the same work in turns. The
 // truth is the server's. Tools that are not installed are named and left out. Run it with
-// make compare.
+// make nightly.
 func TestTools(t *testing.T) {
 	tools := []tool{{"load", ours}}
 	works := []work{{"98 % in 2 ms, 2 % in 250 ms", "98%:2ms,2%:250ms", 500, 20 * time.Second, recorded},

@@ -113,10 +113,10 @@ func transportClient(name string) func(base string, rate float64, u *usage) erro
 // transport, with every 62 KB page checked, beside raw Vegeta's. Each client runs in
 // a process of its own, in turns. The generator uses net/http. It would take another
 // transport, or one of its own, only if net/http cost over 30 % more. Run it with
-// make transports.
+// make nightly.
 func TestTransports(t *testing.T) {
 	if *transportRounds == 0 {
-		t.Skip("make transports compares the transports")
+		t.Skip("make nightly compares the transports")
 	}
 	base := pageServer(t)
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -232,7 +232,7 @@ func observed(results reports.Results) map[string]string {
 // meet each other doing, and what is generated.
 func TestSteady(t *testing.T) {
 	if testbed.RaceDetector {
-		t.Skip("make steady runs it; TestTwoRunsOnOneServer is for the race detector")
+		t.Skip("make nightly runs it; TestTwoRunsOnOneServer is for the race detector")
 	}
 	t.Parallel()
 	base := first(t)

@@ -324,7 +324,7 @@ func referenceAt(t *testing.T, play player) (Reference, string) {
 // A moment is a request that arrives.
 func TestSignals(t *testing.T) {
 	if !*whole {
-		t.Skip("make hostile runs it")
+		t.Skip("make nightly runs it")
 	}
 	var summary table
 	t.Cleanup(func() { t.Log(summary.String()) })
