@@ -14,8 +14,9 @@ const placeholder = "[redacted]"
 
 // Set finds secrets in texts. It is safe for concurrent use.
 type Set struct {
-	mu    sync.RWMutex
-	table table
+	mu      sync.RWMutex
+	table   table
+	changes int
 }
 
 // NewSet returns a set without secrets.
@@ -34,6 +35,14 @@ func (s *Set) Learn(secret, env string) {
 	}
 	s.table.known[secret] = env
 	s.table.publish("$" + env)
+	s.changes++
+}
+
+// Generation is the same only as long as the set finds the same.
+func (s *Set) Generation() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.changes
 }
 
 // knows reports whether there is nothing to learn.
@@ -49,6 +58,7 @@ func (s *Set) knows(secret, env string) bool {
 func (s *Set) Public(texts ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.changes++
 	for _, text := range texts {
 		s.table.publish(text)
 	}

@@ -115,32 +115,33 @@ func (v view) visible() view {
 
 // seen is visible, once. It reports whether bytes are left that are no UTF-8.
 func (v view) seen() (out view, torn bool) {
-	i := ordinary(v.text, 0)
-	if i == len(v.text) {
-		return v, false
-	}
-	out = v.make()
-	for start := 0; ; i = ordinary(v.text, i) {
-		out.run(v, start, i)
-		if i == len(v.text) {
-			return out, torn
-		}
+	start := 0 // of what is unchanged
+	for i := ordinary(v.text, 0); i < len(v.text); i = ordinary(v.text, i) {
 		r, width := rune(v.text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, width = utf8.DecodeRune(v.text[i:])
 		}
-		switch ascii := lookAlike(r); {
+		ascii := lookAlike(r)
+		switch {
 		case r == utf8.RuneError && width == 1:
 			torn = true
-			out.run(v, i, i+1)
-		case ascii != 0:
-			out.unit(v, i, i+width, []byte{ascii})
-		case !invisible(r):
-			out.run(v, i, i+width)
+		case ascii != 0 || invisible(r):
+			if start == 0 {
+				out = v.make()
+			}
+			out.run(v, start, i)
+			if ascii != 0 {
+				out.unit(v, i, i+width, []byte{ascii})
+			}
+			start = i + width
 		}
 		i += width
-		start = i
 	}
+	if start == 0 {
+		return v, torn
+	}
+	out.run(v, start, len(v.text))
+	return out, torn
 }
 
 // ordinary returns the position of the next byte that is not a printable ASCII
@@ -174,27 +175,27 @@ func lookAlike(r rune) byte {
 // decoded decodes the escapes that begin with one of the characters, once. It reports
 // whether there was any.
 func (v view) decoded(begins string) (view, bool) {
-	i := escape(v.text, 0, begins)
-	if i == len(v.text) {
-		return v, false
-	}
-	out, changed := v.make(), false
-	for start := 0; ; i = escape(v.text, i, begins) {
-		out.run(v, start, i)
-		if i == len(v.text) {
-			return out.visible(), changed
-		}
+	var out view
+	start := 0 // of what is unchanged
+	for i := escape(v.text, 0, begins); i < len(v.text); i = escape(v.text, i, begins) {
 		text, width := unescape(v.text[i:])
 		if width == 0 {
-			out.run(v, i, i+1)
-			width = 1
-		} else {
-			out.unit(v, i, i+width, text)
-			changed = true
+			i++
+			continue
 		}
+		if start == 0 {
+			out = v.make()
+		}
+		out.run(v, start, i)
+		out.unit(v, i, i+width, text)
 		i += width
 		start = i
 	}
+	if start == 0 {
+		return v, false
+	}
+	out.run(v, start, len(v.text))
+	return out.visible(), true
 }
 
 // escape returns the position of the next of the characters that begin escapes.
