@@ -51,7 +51,6 @@ type Player struct {
 	late     map[string]bool       // sources that others no longer wait for until they send again
 	moved    time.Time             // when a request or a response came last
 	queues   map[string][]*sending // by signature, by place
-	begin    time.Time
 	clocks   map[string]*clock
 
 	Run     Run
@@ -87,16 +86,21 @@ func Open(from io.Reader) (*Player, error) {
 		}
 		s.exchanges = append(s.exchanges, ex)
 		s.ended = ex.Sent.Add(ex.Took)
-		p.saw(e, ex)
+		if !ex.Sent.IsZero() && (p.First.IsZero() || ex.Sent.Before(p.First)) {
+			p.First = ex.Sent
+		}
+		if !ex.Sent.IsZero() && s.ended.After(p.Last) {
+			p.Last = s.ended
+		}
+		if len(p.Agents) < 10 {
+			p.Agents[har.Header(e.Request.Headers).Get("User-Agent")] = true
+		}
 		if e.Note != nil && e.Note.WaitedOut {
 			return nil
 		}
 		delete(open, at)
 		p.byEnd = append(p.byEnd, s)
 		p.queues[sig] = append(p.queues[sig], s)
-		if !s.sent.IsZero() && (p.begin.IsZero() || s.sent.Before(p.begin)) {
-			p.begin = s.sent
-		}
 		return nil
 	})
 	p.Run = run
@@ -107,21 +111,6 @@ func Open(from io.Reader) (*Player, error) {
 		slices.SortStableFunc(q, func(a, b *sending) int { return a.place - b.place })
 	}
 	return p, err
-}
-
-// saw notes when the exchange took place, and who sent it.
-func (p *Player) saw(e har.Entry, ex client.Exchange) {
-	if !ex.Sent.IsZero() {
-		if end := ex.Sent.Add(ex.Took); end.After(p.Last) {
-			p.Last = end
-		}
-		if p.First.IsZero() || ex.Sent.Before(p.First) {
-			p.First = ex.Sent
-		}
-	}
-	if len(p.Agents) < 10 {
-		p.Agents[har.Header(e.Request.Headers).Get("User-Agent")] = true
-	}
 }
 
 func exchangeOf(e har.Entry) (client.Exchange, error) {
@@ -156,7 +145,7 @@ func (p *Player) Answer(ctx context.Context, req client.Request, wire *http.Requ
 	s := p.find(signature(source, sent), req.Place)
 	if s == nil {
 		p.Missing = append(p.Missing, about(source, sent))
-		return []client.Exchange{{Err: client.Recalled("request", "the recording does not have the request "+about(source, sent)), Sent: p.begin}}
+		return []client.Exchange{{Err: client.Recalled("request", "the recording does not have the request "+about(source, sent)), Sent: p.First}}
 	}
 	s.arrived, p.late[source] = true, false
 	p.goOn()
@@ -250,7 +239,7 @@ func (p *Player) Scheduler(source string) client.Scheduler {
 func (p *Player) clock(source string) *clock {
 	c := p.clocks[source]
 	if c == nil {
-		c = &clock{now: p.begin, decided: p.Run.Decisions[source]}
+		c = &clock{now: p.First, decided: p.Run.Decisions[source]}
 		p.clocks[source] = c
 	}
 	return c

@@ -96,9 +96,6 @@ func Write(to io.Writer, m Manifest, files map[string]Source, key ed25519.Privat
 		}
 		m.Files[name] = member.File
 	}
-	if m.Expires.IsZero() && len(m.Runs) > 0 {
-		m.Expires = slices.MaxFunc(m.Runs, func(a, b Run) int { return a.Started.Compare(b.Started) }).Started.AddDate(1, 0, 0)
-	}
 	body, err := m.Encode()
 	if err == nil {
 		err = checkForm(body)

@@ -154,7 +154,7 @@ func (b *Bundle) checkSignature(l *Lines, key ed25519.PublicKey) {
 }
 
 func (b *Bundle) envelope() (e dsse.Envelope, payload []byte, err error) {
-	body, err := b.read(EnvelopeFile)
+	body, err := b.Content(EnvelopeFile)
 	if err == nil {
 		err = json.Unmarshal(body, &e)
 	}
