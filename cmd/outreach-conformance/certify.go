@@ -183,8 +183,8 @@ func (f certifyFlags) threeRuns(ctx context.Context, t *target.Target, nonce str
 		if challenge.Ordinary {
 			t.Profile.UserAgent = certify.OrdinaryAgent
 		}
-		config := runner.Config{Target: t, Selection: runner.Selection{Profiles: []spec.Profile{spec.Profile(f.bundle.level)}}.For(t.Profile), Challenge: &challenge,
-			Version: version(), Commit: commit(debug.ReadBuildInfo()), JournalDir: run.journals(t)}
+		config := challenged(t, challenge, spec.Profile(f.bundle.level))
+		config.JournalDir = run.journals(t)
 		results, err := run.recorded(config, func(config runner.Config) (reports.Results, error) { return run.judge(ctx, config, stderr) })
 		if err != nil {
 			return nil, exitError{unjudgedCode(err), err}
@@ -200,6 +200,11 @@ func (f certifyFlags) threeRuns(ctx context.Context, t *target.Target, nonce str
 		dirs = append(dirs, run.output)
 	}
 	return dirs, nil
+}
+
+// challenged returns the configuration of a run that follows from the challenge.
+func challenged(t *target.Target, c runner.Challenge, levels ...spec.Profile) runner.Config {
+	return runner.Config{Target: t, Selection: runner.Selection{Profiles: levels}.For(t.Profile), Challenge: &c, Version: version(), Commit: commit(debug.ReadBuildInfo())}
 }
 
 // referenceObservations returns what the reference server does where the specification is silent.
@@ -235,7 +240,11 @@ func writeBundle(path string, dirs []string, o certify.Options, stdout io.Writer
 	}
 	defer func() { _ = b.Close() }()
 	for _, name := range []string{bundle.PageFile, bundle.BadgeFile} {
-		if err := extract(b, name, filepath.Join(filepath.Dir(path), name)); err != nil {
+		content, err := b.Content(name)
+		if err == nil {
+			err = atomicfile.Write(filepath.Join(filepath.Dir(path), name), redact.Process.Content(content))
+		}
+		if err != nil {
 			return d, exitError{exitUsage, err}
 		}
 	}
@@ -250,17 +259,4 @@ func writeBundle(path string, dirs []string, o certify.Options, stdout io.Writer
 	}
 	_, err = fmt.Fprintf(stdout, "bundle: %s\n", printable.Text(path))
 	return d, err
-}
-
-func extract(b *bundle.Bundle, name, path string) error {
-	from, err := b.Member(name)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = from.Close() }()
-	content, err := io.ReadAll(from) // the bundle bounds it
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(path, redact.Process.Content(content))
 }

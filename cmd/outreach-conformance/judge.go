@@ -152,5 +152,5 @@ func readRecording(path string, add func(har.Entry) error) error {
 			return err
 		}
 	}
-	return har.Read(inputfile.Text(from), func(e har.Entry, _ json.RawMessage) error { return add(e) }, func(string, json.RawMessage) error { return nil })
+	return har.Read(inputfile.Text(from), add)
 }

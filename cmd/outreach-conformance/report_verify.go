@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -210,9 +209,7 @@ func (f verifyFlags) spotCheck(ctx context.Context, b *bundle.Bundle, stderr io.
 	}
 	defer stop()
 	t.Profile.Writes, t.Profile.Budget = profile.WritesNone, spotRequests
-	config := runner.Config{Target: t, Selection: runner.Selection{}.For(t.Profile), Challenge: &runner.Challenge{Nonce: rand.Text(), Run: 1},
-		Version: version(), Commit: commit(debug.ReadBuildInfo())}
-	found, err := f.judge(ctx, config, stderr)
+	found, err := f.judge(ctx, challenged(t, runner.Challenge{Nonce: rand.Text(), Run: 1}), stderr)
 	if err != nil {
 		return nil, exitError{unjudgedCode(err), err}
 	}

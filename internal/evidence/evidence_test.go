@@ -16,6 +16,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/evidence"
+	"outreach.example/conformance/internal/redact"
 )
 
 // A recorded client's requests are answered from the recording: the same responses, in the same
@@ -86,6 +87,32 @@ func TestNobodyWaitsForever(t *testing.T) {
 	g.Expect(player.Left()).To(HaveLen(3))
 }
 
+// A body that was recorded without a secret is searched again once a secret is known.
+func TestRepeatedBodiesAreRedacted(t *testing.T) {
+	g := NewWithT(t)
+	const key, other = "a-Secret-0f9e8d7c6b5a", "b-Secret-1a2b3c4d5e6f"
+	redact.Process.Learn(key, "")
+	var file bytes.Buffer
+	recorder := evidence.NewRecorder(&file, "program", "1", func(string) string { return "a" })
+	address, _ := url.Parse("http://target.test/one")
+	observe := func(body string) {
+		recorder.Observe(client.Exchange{ID: 1, Source: "a spec", Sent: time.Now(), Status: 200, Body: []byte(body), Wire: &http.Request{Method: "GET", URL: address}})
+	}
+	for range 2 {
+		observe(`{"key":"` + key + `"}`)
+		observe(`{"key":"` + other + `"}`)
+	}
+	redact.Process.Learn(other, "")
+	observe(`{"key":"` + other + `"}`)
+	g.Expect(recorder.Close(nil)).To(Succeed())
+	zip, err := gzip.NewReader(&file)
+	g.Expect(err).NotTo(HaveOccurred())
+	text, err := io.ReadAll(zip)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(strings.Count(string(text), key)).To(BeZero())
+	g.Expect(strings.Count(string(text), other)).To(Equal(2), "only what was written before it was known")
+}
+
 // An entry that another program may read in another way is refused.
 func TestOnlyTheRecordersFormIsRead(t *testing.T) {
 	g := NewWithT(t)
@@ -109,7 +136,10 @@ func TestOnlyTheRecordersFormIsRead(t *testing.T) {
 	g.Expect(open(string(text))).To(Succeed())
 	for _, changed := range []string{
 		strings.Replace(string(text), `"status":500`, `"status":500,"Status":200`, 1), strings.Replace(string(text), `"status":500`, `"status": 500`, 1),
-		strings.Replace(string(text), `"time":`, `"time":-`, 1), string(text) + "{}",
+		strings.Replace(string(text), `"time":`, `"time":-`, 1), string(text) + "{}", string(text) + "{}\n",
+		strings.Replace(string(text), "\n],", ",\n],", 1), strings.Replace(string(text), "\n],", "\n{}\n],", 1), strings.Replace(string(text), "\n],", "],", 1),
+		strings.Replace(string(text), `"version":"1"`, `"version":"1","entries":[]`, 1), strings.Replace(string(text), `"_run":{`, `"_run":{"keys":{},`, 1),
+		string(text[:len(text)-len("}}\n")]), "", "\n",
 	} {
 		g.Expect(changed).NotTo(Equal(string(text)))
 		g.Expect(open(changed)).NotTo(Succeed())
@@ -122,8 +152,9 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 // Whatever the file holds, reading it ends, and a file that is no recording is refused.
 func FuzzOpen(f *testing.F) {
-	f.Add(`{"log":{"entries":[{"_spec":"a","request":{"method":"GET","url":"/"},"response":{"status":200,"content":{"text":"x"}}}],"_run":{},"_decisions":{}}}`)
-	f.Add(`{"log":{"entries":[{"_exchange":{"waited_out":true}}],"_decisions":7}}`)
+	const head = `{"log":{"version":"1.2","creator":{"name":"a","version":"1"},"entries":[` + "\n"
+	f.Add(head + `{"_spec":"a","request":{"method":"GET","url":"/"},"response":{"status":200,"content":{"text":"x"}}}` + "\n" + `],"_run":{}}}`)
+	f.Add(head + `],"_run":{"keys":{},"settings":{},"decisions":7}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		var packed bytes.Buffer
 		zip := gzip.NewWriter(&packed)

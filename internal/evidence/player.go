@@ -1,11 +1,8 @@
 package evidence
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,49 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
-
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/har"
 )
-
-// packed is a compressed body: those of a run take more memory than the run itself.
-type packed []byte
-
-// packer packs equal bodies once, by their digests.
-type packer struct {
-	packs map[[sha256.Size]byte]packed
-	with  *flate.Writer
-}
-
-func newPacker() packer {
-	with, _ := flate.NewWriter(nil, flate.BestSpeed) // the level is valid
-	return packer{map[[sha256.Size]byte]packed{}, with}
-}
-
-func (p packer) pack(body []byte) packed {
-	if len(body) == 0 {
-		return nil
-	}
-	digest := sha256.Sum256(body)
-	if p.packs[digest] == nil {
-		var out bytes.Buffer
-		p.with.Reset(&out)
-		_, _ = p.with.Write(body) // a buffer takes all
-		_ = p.with.Close()
-		p.packs[digest] = bytes.Clone(out.Bytes())
-	}
-	return p.packs[digest]
-}
-
-func (p packed) unpack() []byte {
-	if p == nil {
-		return nil
-	}
-	body, _ := io.ReadAll(flate.NewReader(bytes.NewReader(p))) // pack wrote it
-	return body
-}
 
 // signature tells the requests of a source apart. The program's own version is no part of it.
 func signature(source string, r har.Request) string {
@@ -77,8 +34,7 @@ func signature(source string, r har.Request) string {
 type sending struct {
 	source, about string
 	place         int
-	exchanges     []client.Exchange // without their bodies
-	bodies        []packed
+	exchanges     []client.Exchange
 	sent, ended   time.Time
 	arrived       bool          // a client has sent it again
 	ready         chan struct{} // closed when its response may come
@@ -95,9 +51,7 @@ type Player struct {
 	late     map[string]bool       // sources that others no longer wait for until they send again
 	moved    time.Time             // when a request or a response came last
 	queues   map[string][]*sending // by signature, by place
-	begin    time.Time
 	clocks   map[string]*clock
-	decided  map[string]map[string][]int // by source and what is decided
 
 	Run     Run
 	Missing []string // requests that the recording does not have
@@ -106,45 +60,11 @@ type Player struct {
 	Agents      map[string]bool // User-Agent of the requests
 }
 
-// About returns what a recording says of its run.
-func About(from io.Reader) (r Run, err error) {
-	err = read(from, func(har.Entry) error { return nil }, func(member string, value json.RawMessage) error {
-		if member == aboutRun {
-			return json.Unmarshal(value, &r)
-		}
-		return nil
-	})
-	return r, err
-}
-
-func read(from io.Reader, each func(har.Entry) error, last func(member string, value json.RawMessage) error) error {
-	zip, err := gzip.NewReader(from)
-	if err != nil {
-		return fmt.Errorf("not a compressed HTTP archive: %w (run --evidence writes one)", err)
-	}
-	entries := 0
-	return har.Read(io.LimitReader(zip, maxSize), func(e har.Entry, text json.RawMessage) error {
-		if entries++; entries > maxEntries {
-			return fmt.Errorf("the archive has more than %d entries", maxEntries)
-		}
-		if took := time.Duration(e.Time); took < 0 || took > maxTook {
-			return fmt.Errorf("it took %s", took)
-		}
-		if form, err := encode(e); err != nil || !bytes.Equal(asText(form), asText(text)) {
-			return errors.New("not in the form that the recorder writes: another program may read something else there")
-		}
-		return each(e)
-	}, last)
-}
-
-// asText returns an entry with one spelling of what stands for invalid UTF-8.
-func asText(entry []byte) []byte { return bytes.ReplaceAll(entry, []byte(`\ufffd`), []byte("\ufffd")) }
-
 // Open reads a recording.
 func Open(from io.Reader) (*Player, error) {
-	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, decided: map[string]map[string][]int{}, Agents: map[string]bool{}, moved: time.Now()}
-	open, packs := map[string]*sending{}, newPacker() // open are those whose end has not come yet
-	err := read(from, func(e har.Entry) error {
+	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, Agents: map[string]bool{}, moved: time.Now()}
+	open, bodies := map[string]*sending{}, map[[sha256.Size]byte][]byte{} // those whose end has not come yet; equal bodies once
+	run, err := read(from, func(e har.Entry) error {
 		if e.Source == client.Renewal {
 			return nil // a replay waits for nothing, and so renews nothing
 		}
@@ -152,6 +72,11 @@ func Open(from io.Reader) (*Player, error) {
 		if err != nil {
 			return err
 		}
+		digest := sha256.Sum256(ex.Body)
+		if bodies[digest] == nil {
+			bodies[digest] = ex.Body
+		}
+		ex.Body = bodies[digest]
 		sig := signature(e.Source, e.Request)
 		at := fmt.Sprint(sig, e.Place)
 		s := open[at]
@@ -159,30 +84,26 @@ func Open(from io.Reader) (*Player, error) {
 			s = &sending{source: e.Source, place: e.Place, about: about(e.Source, e.Request), sent: ex.Sent, ready: make(chan struct{})}
 			open[at] = s
 		}
-		s.bodies = append(s.bodies, packs.pack(ex.Body))
-		ex.Body = nil
 		s.exchanges = append(s.exchanges, ex)
 		s.ended = ex.Sent.Add(ex.Took)
-		p.saw(e, ex)
+		if !ex.Sent.IsZero() && (p.First.IsZero() || ex.Sent.Before(p.First)) {
+			p.First = ex.Sent
+		}
+		if !ex.Sent.IsZero() && s.ended.After(p.Last) {
+			p.Last = s.ended
+		}
+		if len(p.Agents) < 10 {
+			p.Agents[har.Header(e.Request.Headers).Get("User-Agent")] = true
+		}
 		if e.Note != nil && e.Note.WaitedOut {
 			return nil
 		}
 		delete(open, at)
 		p.byEnd = append(p.byEnd, s)
 		p.queues[sig] = append(p.queues[sig], s)
-		if !s.sent.IsZero() && (p.begin.IsZero() || s.sent.Before(p.begin)) {
-			p.begin = s.sent
-		}
-		return nil
-	}, func(member string, value json.RawMessage) error {
-		switch member {
-		case aboutRun:
-			return json.Unmarshal(value, &p.Run)
-		case decisions:
-			return json.Unmarshal(value, &p.decided)
-		}
 		return nil
 	})
+	p.Run = run
 	p.bySent = slices.Clone(p.byEnd)
 	slices.SortStableFunc(p.bySent, func(a, b *sending) int { return a.sent.Compare(b.sent) })
 	slices.SortStableFunc(p.byEnd, func(a, b *sending) int { return a.ended.Compare(b.ended) })
@@ -190,21 +111,6 @@ func Open(from io.Reader) (*Player, error) {
 		slices.SortStableFunc(q, func(a, b *sending) int { return a.place - b.place })
 	}
 	return p, err
-}
-
-// saw notes when the exchange took place, and who sent it.
-func (p *Player) saw(e har.Entry, ex client.Exchange) {
-	if !ex.Sent.IsZero() {
-		if end := ex.Sent.Add(ex.Took); end.After(p.Last) {
-			p.Last = end
-		}
-		if p.First.IsZero() || ex.Sent.Before(p.First) {
-			p.First = ex.Sent
-		}
-	}
-	if len(p.Agents) < 10 {
-		p.Agents[har.Header(e.Request.Headers).Get("User-Agent")] = true
-	}
 }
 
 func exchangeOf(e har.Entry) (client.Exchange, error) {
@@ -225,13 +131,6 @@ func exchangeOf(e har.Entry) (client.Exchange, error) {
 	return ex, err
 }
 
-// Bounds of a recording, which anybody may have written.
-const (
-	maxSize    = 1 << 30 // bytes, uncompressed
-	maxEntries = 200_000
-	maxTook    = 24 * time.Hour // of an exchange
-)
-
 // patience is how long responses wait for a request that the recording has and nobody sends, while
 // nothing else goes on.
 const patience = 200 * time.Millisecond
@@ -246,17 +145,13 @@ func (p *Player) Answer(ctx context.Context, req client.Request, wire *http.Requ
 	s := p.find(signature(source, sent), req.Place)
 	if s == nil {
 		p.Missing = append(p.Missing, about(source, sent))
-		return []client.Exchange{{Err: client.Recalled("request", "the recording does not have the request "+about(source, sent)), Sent: p.begin}}
+		return []client.Exchange{{Err: client.Recalled("request", "the recording does not have the request "+about(source, sent)), Sent: p.First}}
 	}
 	s.arrived, p.late[source] = true, false
 	p.goOn()
 	p.await(ctx, s)
 	p.clock(source).reach(s.ended)
-	all := slices.Clone(s.exchanges)
-	for i := range all {
-		all[i].Body = s.bodies[i].unpack()
-	}
-	return all
+	return s.exchanges
 }
 
 func about(source string, r har.Request) string {
@@ -344,7 +239,7 @@ func (p *Player) Scheduler(source string) client.Scheduler {
 func (p *Player) clock(source string) *clock {
 	c := p.clocks[source]
 	if c == nil {
-		c = &clock{now: p.begin, decided: p.decided[source]}
+		c = &clock{now: p.First, decided: p.Run.Decisions[source]}
 		p.clocks[source] = c
 	}
 	return c

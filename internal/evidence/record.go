@@ -6,6 +6,7 @@ package evidence
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"io"
@@ -20,27 +21,39 @@ import (
 	"outreach.example/conformance/internal/redact"
 )
 
-// Members of the log beside the entries.
-const (
-	aboutRun  = "_run"       // what a replay must know
-	decisions = "_decisions" // what the sources decided
-)
-
-// Run is what a replay of the recorded run must know. Settings are up to the caller.
-type Run struct {
-	Keys     map[string]string `json:"keys"` // shape of the token, by name of the key
-	Settings json.RawMessage   `json:"settings"`
-}
-
 // Recorder writes each exchange of a client to an archive, compressed. It is safe for
 // concurrent use.
 type Recorder struct {
-	mu      sync.Mutex
-	zip     *gzip.Writer
-	archive *har.Writer
-	decided map[string]map[string][]int // by source and what is decided
-	shape   func(token string) string
-	keys    map[string]string // shape of the token, by name of the key
+	mu    sync.Mutex
+	zip   *gzip.Writer // keeps its first error
+	as    encoder
+	begun bool
+	run   Run
+	shape func(token string) string
+
+	clean sync.Map // searched → true: bodies without secrets
+}
+
+// searched is a body and what it was searched for.
+type searched struct {
+	digest     [sha256.Size]byte
+	generation int // of the known secrets
+}
+
+// NewRecorder returns a recorder that writes to the file. Close ends the archive.
+func NewRecorder(to io.Writer, program, version string, shape func(token string) string) *Recorder {
+	zip, _ := gzip.NewWriterLevel(to, gzip.BestSpeed) // the level is valid
+	r := &Recorder{zip: zip, as: newEncoder(), shape: shape, run: Run{Keys: map[string]string{}, Decisions: map[string]map[string][]int{}}}
+	r.write(headBegins, creator{program, version}, headEnds)
+	return r
+}
+
+// write writes a value between two texts. The caller holds the mutex.
+func (r *Recorder) write(before string, value any, after string) {
+	text, _ := r.as.encode(value) // it holds strings and numbers
+	_, _ = io.WriteString(r.zip, before)
+	_, _ = r.zip.Write(text)
+	_, _ = io.WriteString(r.zip, after)
 }
 
 // Scheduler is for client.WithSchedulers: a source lives by the clock of the machine, and its decisions
@@ -56,61 +69,61 @@ type recorded struct {
 func (l *recorded) Decide(about string, choice int) int {
 	l.by.mu.Lock()
 	defer l.by.mu.Unlock()
-	if l.by.decided[l.source] == nil {
-		l.by.decided[l.source] = map[string][]int{}
+	made := l.by.run.Decisions
+	if made[l.source] == nil {
+		made[l.source] = map[string][]int{}
 	}
-	l.by.decided[l.source][about] = append(l.by.decided[l.source][about], choice)
+	made[l.source][about] = append(made[l.source][about], choice)
 	return choice
-}
-
-// NewRecorder returns a recorder that writes to the file. Close ends the archive.
-func NewRecorder(to io.Writer, program, version string, shape func(token string) string) *Recorder {
-	zip, _ := gzip.NewWriterLevel(to, gzip.BestSpeed) // the level is valid
-	return &Recorder{zip: zip, archive: har.NewWriter(zip, program, version), decided: map[string]map[string][]int{}, keys: map[string]string{}, shape: shape}
 }
 
 // Observe records an exchange. It is for Options.Observe of a client.
 func (r *Recorder) Observe(e client.Exchange) {
-	entry := entryOf(e)
-	r.mu.Lock()
-	if key := e.Request.Key; key.Name != "" {
-		r.keys[key.Name] = r.shape(key.Token)
-	}
-	r.mu.Unlock()
-	encoded, _ := encode(entry) // it holds strings and numbers
+	entry := entryOf(e, r.redacted(e.Body))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.archive.Add(encoded)
+	if key := e.Request.Key; key.Name != "" {
+		r.run.Keys[key.Name] = r.shape(key.Token)
+	}
+	before := ",\n"
+	if !r.begun {
+		before, r.begun = "\n", true
+	}
+	r.write(before, entry, "")
 }
 
-// encode returns the JSON form of an entry.
-func encode(e har.Entry) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(e)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
+// redacted returns a body without secrets. Most bodies hold none, and two of three come again.
+func (r *Recorder) redacted(body []byte) []byte {
+	seen := searched{sha256.Sum256(body), redact.Process.Generation()}
+	if _, clean := r.clean.Load(seen); clean {
+		return body
+	}
+	public := redact.Process.Content(body)
+	if bytes.Equal(public, body) {
+		r.clean.Store(seen, true)
+	}
+	return public
 }
 
 // Close ends the archive. settings are those of the run, as JSON. It returns the first error of
 // writing.
-func (r *Recorder) Close(settings any) (failed error) {
+func (r *Recorder) Close(settings any) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	public := func(value any) json.RawMessage {
-		text, err := json.Marshal(value)
-		failed = errors.Join(failed, err)
-		return redact.Process.Content(text)
+	text, err := json.Marshal(settings)
+	r.run.Settings = text
+	if err == nil {
+		text, err = r.as.encode(r.run)
 	}
-	members := map[string]any{aboutRun: public(Run{r.keys, public(settings)}), decisions: public(r.decided)}
-	return errors.Join(failed, r.archive.Close(members), r.zip.Close())
+	r.write("\n"+endBegins, json.RawMessage(redact.Process.Content(bytes.Clone(text))), endEnds+"\n")
+	return errors.Join(err, r.zip.Close())
 }
 
-// entryOf returns the exchange without secrets.
-func entryOf(e client.Exchange) har.Entry {
+// entryOf returns the exchange without secrets. body is that of the response, without secrets.
+func entryOf(e client.Exchange, body []byte) har.Entry {
 	entry := har.Entry{ID: e.ID, Started: e.Sent.UTC(), Time: har.Millis(e.Took), Timings: har.Timings{Wait: har.Millis(e.Took)},
 		Source: e.Source, Place: e.Request.Place, Key: e.Request.Key.Name,
-		Request: requestOf(e.Wire, e.Request), Response: responseOf(e)}
+		Request: requestOf(e.Wire, e.Request), Response: responseOf(e, body)}
 	note := har.Note{Kind: client.Kind(e.Err), Truncated: e.Truncated, Reused: e.Reused, AfterBody: e.AfterBody, Stale: e.StaleConnection,
 		Malformed: e.Malformed, Throttled: e.Throttled, Unsent: e.Sent.IsZero(),
 		WaitedOut: e.Status == http.StatusTooManyRequests && !e.Request.NoRetry && e.Err == nil}
@@ -142,11 +155,11 @@ func requestOf(wire *http.Request, req client.Request) har.Request {
 	return r
 }
 
-func responseOf(e client.Exchange) har.Response {
+func responseOf(e client.Exchange, body []byte) har.Response {
 	r := har.Response{Status: e.Status, StatusText: http.StatusText(e.Status), HTTPVersion: e.Proto, Cookies: []har.Pair{}, Headers: har.Pairs(e.Header),
 		HeadersSize: -1, BodySize: -1, RedirectURL: e.Header.Get("Location")}
 	redactAll(append(texts(r.Headers), &r.RedirectURL))
-	r.Content = har.ContentOf(redact.Process.Content(e.Body), har.MimeType(e.Header))
+	r.Content = har.ContentOf(body, har.MimeType(e.Header))
 	r.Content.Size = len(e.Body)
 	return r
 }

@@ -1,4 +1,4 @@
-// Package har reads and writes HTTP Archive files (HAR 1.2), entry by entry.
+// Package har has the types of HTTP Archive files (HAR 1.2), and reads them entry by entry.
 //
 // What the format does not know stands in members whose names begin with an underscore, as
 // the format demands. Other programs ignore them.
@@ -8,12 +8,13 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -85,29 +86,14 @@ type Pair struct {
 type List []Pair
 
 // maxPairs bounds a list of pairs: an empty one takes 2 bytes in a file, and 32 in memory.
-const maxPairs = 10_000
+const maxPairs = 100_000
 
 // UnmarshalJSON reads a list.
 func (p *List) UnmarshalJSON(text []byte) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	open, err := d.Token()
-	if open == nil && err == nil {
-		return nil // null
+	if bytes.Count(text, []byte(",")) >= maxPairs { // those in values count as well
+		return fmt.Errorf("a list of more than %d pairs", maxPairs)
 	}
-	if err == nil && open != json.Delim('[') {
-		return errors.New("want a list of pairs of name and value")
-	}
-	*p = List{}
-	for err == nil && d.More() {
-		if len(*p) == maxPairs {
-			return fmt.Errorf("a list of more than %d pairs", maxPairs)
-		}
-		var one Pair
-		if err = d.Decode(&one); err == nil {
-			*p = append(*p, one)
-		}
-	}
-	return err
+	return json.Unmarshal(text, (*[]Pair)(p))
 }
 
 // PostData is the body of a request.
@@ -142,8 +128,8 @@ func (m Millis) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads milliseconds. Some programs write -1 or null for an unknown time.
 func (m *Millis) UnmarshalJSON(text []byte) error {
-	var ms float64
-	if _, err := fmt.Sscan(string(text), &ms); err != nil {
+	ms, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
 		*m = 0
 		return nil //nolint:nilerr // a time that cannot be read is unknown
 	}
@@ -172,15 +158,14 @@ func ContentOf(body []byte, mimeType string) Content {
 	return Content{Size: len(body), MimeType: mimeType, Text: &text, Encoding: encoding}
 }
 
-// Pairs returns headers by their names.
-func Pairs(h http.Header) []Pair {
+// Pairs returns headers, or other values, sorted by their names.
+func Pairs(of map[string][]string) []Pair {
 	pairs := []Pair{}
-	for name, values := range h {
-		for _, value := range values {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		for _, value := range of[name] {
 			pairs = append(pairs, Pair{name, value})
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b Pair) int { return strings.Compare(a.Name, b.Name) })
 	return pairs
 }
 
@@ -195,17 +180,10 @@ func Header(pairs []Pair) http.Header {
 	return h
 }
 
-// QueryOf returns the parameters of an address, sorted.
+// QueryOf returns the parameters of an address.
 func QueryOf(address *url.URL) []Pair {
-	pairs := []Pair{}
 	values, _ := url.ParseQuery(address.RawQuery) // what cannot be read stands in the address
-	for name, all := range values {
-		for _, value := range all {
-			pairs = append(pairs, Pair{name, value})
-		}
-	}
-	slices.SortStableFunc(pairs, func(a, b Pair) int { return strings.Compare(a.Name, b.Name) })
-	return pairs
+	return Pairs(values)
 }
 
 // MimeType returns the media type of the headers; empty without one.

@@ -1,41 +1,13 @@
 package har_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/internal/har"
 )
-
-// An archive that was written is read back, entry by entry, with what stands beside the entries.
-func TestArchive(t *testing.T) {
-	g := NewWithT(t)
-	text := "a body"
-	one := har.Entry{Started: time.Date(2026, 1, 2, 3, 4, 5, 6789, time.UTC), Time: har.Millis(1234567 * time.Nanosecond), ID: 1, Source: "a spec", Place: 2,
-		Request: har.Request{Method: "GET", URL: "http://x/"}, Response: har.Response{Status: 200, Content: har.Content{Text: &text}}}
-	var file bytes.Buffer
-	w := har.NewWriter(&file, "program", "1")
-	encoded, err := json.Marshal(one)
-	g.Expect(err).NotTo(HaveOccurred())
-	w.Add(encoded)
-	w.Add(encoded)
-	g.Expect(w.Close(map[string]any{"_more": 7})).To(Succeed())
-
-	var read []har.Entry
-	more := ""
-	g.Expect(har.Read(&file, func(e har.Entry, _ json.RawMessage) error { read = append(read, e); return nil },
-		func(member string, value json.RawMessage) error { more += member + string(value); return nil })).To(Succeed())
-	g.Expect(read).To(HaveLen(2))
-	g.Expect(read[0].Started).To(Equal(one.Started))
-	g.Expect(read[0].Time).To(Equal(one.Time))
-	g.Expect(read[1].Response.Content.Text).To(HaveValue(Equal(text)))
-	g.Expect(more).To(Equal("_more7"))
-}
 
 // What other programs write is read, too: times of -1, bodies in base64 or none, pseudo-headers.
 func TestArchivesOfOtherPrograms(t *testing.T) {
@@ -45,7 +17,7 @@ func TestArchivesOfOtherPrograms(t *testing.T) {
 		"request":{"method":"GET","url":"https://x/","headers":[{"name":":method","value":"GET"}],"bodySize":-1},
 		"response":{"status":200,"headers":[],"content":{"size":2,"text":"aGk=","encoding":"base64"}}},
 		{"time":null,"request":{},"response":{"content":{}}}]}}`),
-		func(e har.Entry, _ json.RawMessage) error { read = append(read, e); return nil }, func(string, json.RawMessage) error { return nil })).To(Succeed())
+		func(e har.Entry) error { read = append(read, e); return nil })).To(Succeed())
 	body, held, err := read[0].Response.Content.Body()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(held).To(BeTrue())
@@ -66,7 +38,7 @@ func TestBrokenArchives(t *testing.T) {
 		`{"log":{"entries":[{},{"request":7}]}}`: "entry 1, byte",
 		`{"log":{"entries":[{}`:                  "after entry 1",
 	} {
-		err := har.Read(strings.NewReader(text), func(har.Entry, json.RawMessage) error { return nil }, func(string, json.RawMessage) error { return nil })
+		err := har.Read(strings.NewReader(text), func(har.Entry) error { return nil })
 		if message == "" {
 			NewWithT(t).Expect(err).NotTo(HaveOccurred(), text)
 			continue
@@ -80,9 +52,9 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"log":{"entries":[{"_id":"x","request":{"url":"http://x/","headers":[{"name":":path"}]},"response":{"status":200,"content":{"size":-1}}}]}}`)
 	f.Add(`{"log":{"entries":[{"response":{"content":{"text":"x","encoding":"base64"}}}],"_more":1}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		_ = har.Read(strings.NewReader(text), func(e har.Entry, _ json.RawMessage) error {
+		_ = har.Read(strings.NewReader(text), func(e har.Entry) error {
 			_, _, err := e.Response.Content.Body()
 			return err
-		}, func(string, json.RawMessage) error { return nil })
+		})
 	})
 }

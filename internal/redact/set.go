@@ -13,9 +13,10 @@ const placeholder = "[redacted]"
 
 // Set finds secrets in texts. It is safe for concurrent use.
 type Set struct {
-	mu    sync.RWMutex
-	known map[string]string // secret → the variable that stands for it; may be empty
-	index index
+	mu      sync.RWMutex
+	known   map[string]string // secret → the variable that stands for it; may be empty
+	index   index
+	changes int
 }
 
 // NewSet returns a set without secrets.
@@ -36,6 +37,14 @@ func (s *Set) Learn(secret, env string) {
 	}
 	s.known[secret] = env
 	s.index.publish("$" + env)
+	s.changes++
+}
+
+// Generation is the same only as long as the set finds the same.
+func (s *Set) Generation() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.changes
 }
 
 // knows reports whether there is nothing to learn.
@@ -51,6 +60,7 @@ func (s *Set) knows(secret, env string) bool {
 func (s *Set) Public(texts ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.changes++
 	for _, text := range texts {
 		s.index.publish(text)
 	}

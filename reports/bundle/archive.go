@@ -21,8 +21,8 @@ const (
 	ManifestFile = "manifest.json"
 	EnvelopeFile = "certificate.dsse.json" // the signature, in a DSSE envelope; optional
 	ProfileFile  = "profile.yaml"
-	PageFile     = "certificate.html" // optional
-	BadgeFile    = "badge.svg"        // optional
+	PageFile     = "certificate.html"
+	BadgeFile    = "badge.svg"
 
 	ResultsFile  = "results.json"
 	EvidenceFile = "evidence.har.gz"
@@ -54,15 +54,13 @@ func limitOf(name string) int64 {
 	return maxMember
 }
 
-// optional are the members that a bundle may lack, beside the envelope.
-var optional = []string{PageFile, BadgeFile}
-
-// required returns the members that a bundle must have, beside the manifest.
-func (m Manifest) required() []string {
-	names := []string{ProfileFile}
+// names returns the members of a bundle, sorted, beside the manifest and the envelope.
+func (m Manifest) names() []string {
+	names := []string{ProfileFile, PageFile, BadgeFile}
 	for i := range m.Runs {
 		names = append(names, InRun(i+1, ResultsFile), InRun(i+1, EvidenceFile), InRun(i+1, ReportFile))
 	}
+	slices.Sort(names)
 	return names
 }
 
@@ -80,10 +78,8 @@ func Bytes(content []byte) Source {
 // Write writes a bundle of the files, by their names. It signs the bundle if there is a key. Equal
 // values give equal bytes.
 func Write(to io.Writer, m Manifest, files map[string]Source, key ed25519.PrivateKey) error {
-	for _, name := range m.required() {
-		if files[name] == nil {
-			return fmt.Errorf("bundle: no file %s", name)
-		}
+	if want, got := m.names(), slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
+		return fmt.Errorf("bundle: the files %q, want %q", got, want)
 	}
 	all, err := measured(files)
 	if err != nil {
@@ -91,13 +87,7 @@ func Write(to io.Writer, m Manifest, files map[string]Source, key ed25519.Privat
 	}
 	m.Version, m.Files = FormatVersion, map[string]File{}
 	for name, member := range all {
-		if !slices.Contains(m.required(), name) && !slices.Contains(optional, name) {
-			return fmt.Errorf("bundle: unknown file %q", name)
-		}
 		m.Files[name] = member.File
-	}
-	if m.Expires.IsZero() && len(m.Runs) > 0 {
-		m.Expires = slices.MaxFunc(m.Runs, func(a, b Run) int { return a.Started.Compare(b.Started) }).Started.AddDate(1, 0, 0)
 	}
 	body, err := m.Encode()
 	if err == nil {

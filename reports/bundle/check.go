@@ -90,8 +90,8 @@ func (b *Bundle) Check(o Options) Lines {
 // checkFiles adds a line for each difference between the members and the manifest. It returns the
 // members that can be read.
 func (b *Bundle) checkFiles(l *Lines) members {
-	known := append(b.Manifest.required(), optional...)
-	names := slices.Concat(b.Manifest.required(), slices.Collect(maps.Keys(b.Manifest.Files)), slices.Collect(maps.Keys(b.members)))
+	known := b.Manifest.names()
+	names := slices.Concat(known, slices.Collect(maps.Keys(b.Manifest.Files)), slices.Collect(maps.Keys(b.members)))
 	slices.Sort(names)
 	all, before := members{}, len(*l)
 	for _, name := range slices.Compact(names) {
@@ -154,7 +154,7 @@ func (b *Bundle) checkSignature(l *Lines, key ed25519.PublicKey) {
 }
 
 func (b *Bundle) envelope() (e dsse.Envelope, payload []byte, err error) {
-	body, err := b.read(EnvelopeFile)
+	body, err := b.Content(EnvelopeFile)
 	if err == nil {
 		err = json.Unmarshal(body, &e)
 	}

@@ -32,10 +32,9 @@ type Manifest struct {
 	OpenAPI        string         `json:"openapi"`   // likewise, of the document
 	Nonce          string         `json:"nonce"`     // of the recipient; empty if the vendor chose the seeds
 	Created        time.Time      `json:"created"`
-	// Expires is one year after the start of the last run, unless the caller of Write sets it.
-	Expires time.Time `json:"expires"`
-	Runs    []Run     `json:"runs"`
-	Tests   Tests     `json:"tests"`
+	Expires        time.Time      `json:"expires"`
+	Runs           []Run          `json:"runs"`
+	Tests          Tests          `json:"tests"`
 	// Files are all members but the manifest and the envelope, by name; Write sets them.
 	Files map[string]File `json:"files"`
 }

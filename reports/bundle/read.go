@@ -78,7 +78,7 @@ func (b *Bundle) open() error {
 	if total > maxArchive {
 		return fmt.Errorf("more than %d bytes", maxArchive)
 	}
-	if b.manifest, err = b.read(ManifestFile); err != nil {
+	if b.manifest, err = b.Content(ManifestFile); err != nil {
 		return err
 	}
 	if b.Manifest, err = parse(b.manifest); err != nil {
@@ -118,8 +118,8 @@ func checkMember(f *zip.File) error {
 	return nil
 }
 
-// Member opens a member. Its error is fs.ErrNotExist if the bundle does not have it.
-func (b *Bundle) Member(name string) (io.ReadCloser, error) {
+// Open opens a member. Its error is fs.ErrNotExist if the bundle does not have it.
+func (b *Bundle) Open(name string) (io.ReadCloser, error) {
 	f := b.members[name]
 	if f == nil {
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
@@ -127,9 +127,9 @@ func (b *Bundle) Member(name string) (io.ReadCloser, error) {
 	return f.Open()
 }
 
-// read returns a member.
-func (b *Bundle) read(name string) ([]byte, error) {
-	from, err := b.Member(name)
+// Content returns a member.
+func (b *Bundle) Content(name string) ([]byte, error) {
+	from, err := b.Open(name)
 	if err != nil {
 		return nil, err
 	}

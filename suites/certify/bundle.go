@@ -139,16 +139,14 @@ func settingsOf(r runner.Recording) map[string]any {
 
 // testsOf sorts the checks by the worst outcome that they had in a run.
 func testsOf(all []Run) (t bundle.Tests) {
-	worst := map[string]int{}
-	for _, r := range all {
-		for _, c := range r.Results.Checks {
-			worst[nameOf(c)] = max(worst[nameOf(c)], slices.Index(byBadness, c.Outcome))
-		}
-	}
+	of := outcomesOf(all)
 	lists := []*[]string{&t.Passed, &t.Warned, &t.NotAssessed, &t.NotAssessed, &t.Failed}
-	for _, name := range slices.Sorted(maps.Keys(worst)) {
-		list := lists[worst[name]]
-		*list = append(*list, name)
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		worst := 0
+		for _, outcome := range of[name] {
+			worst = max(worst, slices.Index(byBadness, outcome))
+		}
+		*lists[worst] = append(*lists[worst], name)
 	}
 	return t
 }

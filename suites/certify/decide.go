@@ -81,10 +81,7 @@ func Decide(level string, all []Run) Decision {
 			missing(c.Outcome == reports.Error, "an outcome of %s on %s, where the run had trouble", c.Requirement, c.Operation)
 		}
 		for _, input := range slices.SortedFunc(maps.Keys(lacking), func(a, b string) int {
-			if lacking[a] != lacking[b] {
-				return lacking[b] - lacking[a]
-			}
-			return strings.Compare(a, b)
+			return cmp.Or(lacking[b]-lacking[a], strings.Compare(a, b))
 		}) {
 			missing(true, "%s (%d checks need it)", input, lacking[input])
 		}
@@ -143,6 +140,17 @@ func checksOf(level string) int {
 	return len(pairs)
 }
 
+// outcomesOf returns the outcomes of each check in the runs, by its name.
+func outcomesOf(all []Run) map[string][]reports.Outcome {
+	of := map[string][]reports.Outcome{}
+	for _, r := range all {
+		for _, c := range r.Results.Checks {
+			of[nameOf(c)] = append(of[nameOf(c)], c.Outcome)
+		}
+	}
+	return of
+}
+
 // failures names each check that failed in a run, and each expectation that is no longer true.
 func failures(all []Run) (failed []string) {
 	in := map[string][]string{}
@@ -164,18 +172,13 @@ func failures(all []Run) (failed []string) {
 
 // disagreements names the checks with different outcomes. Those that failed are failures.
 func disagreements(all []Run) (differ []string) {
-	outcomes := map[string]reports.Outcome{}
-	for _, r := range all {
-		for _, c := range r.Results.Checks {
-			before, known := outcomes[nameOf(c)]
-			if known && before != c.Outcome && before != reports.Fail && c.Outcome != reports.Fail {
-				differ = append(differ, nameOf(c))
-			}
-			outcomes[nameOf(c)] = c.Outcome
+	for name, outcomes := range outcomesOf(all) {
+		if !slices.Contains(outcomes, reports.Fail) && len(slices.Compact(outcomes)) > 1 {
+			differ = append(differ, name)
 		}
 	}
 	slices.Sort(differ)
-	return slices.Compact(differ)
+	return differ
 }
 
 func nameOf(c reports.Check) string { return c.Requirement + " on " + c.Operation }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -88,6 +89,7 @@ func TestPage(t *testing.T) {
 		g.Expect(string(badge)).To(ContainSubstring("certified " + level))
 	}
 	d := Decision{Level: "full", Failed: []string{"<b>"}}
+	g.Expect(manifestOf(d, passing(), Options{}).Expires).To(Equal(time.Time{}.AddDate(1, 0, 0)), "a year after the last run, which has no date here")
 	page, badge, err := show(d, manifestOf(d, passing(), Options{Level: "full", Nonce: "n"}), 0.9)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(page)).To(And(ContainSubstring("<h1>Not a certificate</h1>"), ContainSubstring("&lt;b&gt;"), ContainSubstring("The recipient chose the nonce"), ContainSubstring("90 %")))

@@ -21,8 +21,8 @@ var (
 // honest returns a bundle of two runs, in the form of those that the program writes.
 func honest(t *testing.T) []byte {
 	t.Helper()
-	m := bundle.Manifest{Certificate: true, Level: "full", Nonce: "a nonce", Created: started.Add(time.Hour)}
-	files := map[string]bundle.Source{bundle.ProfileFile: bundle.Bytes([]byte("name: a server\nvendor: a vendor\n"))}
+	m := bundle.Manifest{Certificate: true, Level: "full", Nonce: "a nonce", Created: started.Add(time.Hour), Expires: started.AddDate(1, 0, 0)}
+	files := map[string]bundle.Source{bundle.ProfileFile: bundle.Bytes([]byte("name: a server\nvendor: a vendor\n")), bundle.PageFile: bundle.Bytes([]byte("<html>")), bundle.BadgeFile: bundle.Bytes([]byte("<svg/>"))}
 	for run := 1; run <= 2; run++ {
 		m.Runs = append(m.Runs, bundle.Run{ID: fmt.Sprint("run ", run), Started: started, Seed: int64(run), Verdict: "pass"})
 		var evidence bytes.Buffer

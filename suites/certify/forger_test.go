@@ -40,7 +40,7 @@ func Apply(archive []byte, k Kind, random *rand.Rand, recompute bool) ([]byte, e
 	t := &Tamper{Rand: random, Manifest: b.Manifest, Files: map[string][]byte{}, archive: func(a []byte) []byte { return a }}
 	t.Run = 1 + t.IntN(len(b.Manifest.Runs))
 	for _, name := range append(slices.Collect(maps.Keys(b.Manifest.Files)), bundle.EnvelopeFile) {
-		from, err := b.Member(name)
+		from, err := b.Open(name)
 		if err == nil {
 			t.Files[name], err = io.ReadAll(from)
 		}

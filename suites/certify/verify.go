@@ -206,7 +206,7 @@ func verifyRun(ctx context.Context, b *bundle.Bundle, number int, version string
 	if err != nil {
 		return j, l, err
 	}
-	recording, err := b.Member(bundle.InRun(number, bundle.EvidenceFile))
+	recording, err := b.Open(bundle.InRun(number, bundle.EvidenceFile))
 	if err != nil {
 		return j, l, err
 	}
@@ -216,7 +216,7 @@ func verifyRun(ctx context.Context, b *bundle.Bundle, number int, version string
 
 // Claimed returns what a bundle says of a run.
 func Claimed(b *bundle.Bundle, number int) (r reports.Results, err error) {
-	body, err := member(b, bundle.InRun(number, bundle.ResultsFile))
+	body, err := b.Content(bundle.InRun(number, bundle.ResultsFile))
 	if err != nil {
 		return r, err
 	}
@@ -274,37 +274,16 @@ func (l *lines) verifyNonce(m bundle.Manifest, all []Run) {
 	for i, want := range Challenges(m.Nonce)[:min(runs, len(all))] {
 		wrong = errors.Join(wrong, want.Explains(all[i].Recording))
 	}
-	if wrong != nil {
-		l.Add("challenge", bundle.Refuted, "%v", wrong)
-		return
-	}
-	l.Add("challenge", bundle.OK, "seeds, ids and names of all runs follow from the nonce")
+	l.Report("challenge", wrong, "seeds, ids and names of all runs follow from the nonce")
 }
 
 // same adds a line: whether a file of the bundle is what this program makes of the evidence.
 func (l *lines) same(b *bundle.Bundle, name, from string, want []byte, err error) {
-	if err != nil {
-		l.Add(name, bundle.CannotTell, "%v", err)
-		return
+	body, unread := b.Content(name)
+	if err = errors.Join(err, unread); err == nil && !bytes.Equal(body, want) {
+		err = fmt.Errorf("it does not follow from %s", from)
 	}
-	body, err := member(b, name)
-	switch {
-	case err != nil:
-		l.Add(name, bundle.Refuted, "%v", err)
-	case !bytes.Equal(body, want):
-		l.Add(name, bundle.Refuted, "it does not follow from %s", from)
-	default:
-		l.Add(name, bundle.OK, "it follows from %s", from)
-	}
-}
-
-func member(b *bundle.Bundle, name string) ([]byte, error) {
-	file, err := b.Member(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	return io.ReadAll(file) // the bundle bounds it
+	l.Report(name, err, "it follows from %s", from)
 }
 
 // textOf returns the value as JSON.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -103,7 +102,7 @@ func judgeRecording(file *bytes.Buffer, p *profile.Profile) (reports.Results, er
 	if err != nil {
 		return reports.Results{}, err
 	}
-	if err := har.Read(zip, func(e har.Entry, _ json.RawMessage) error { return j.Add(e) }, func(string, json.RawMessage) error { return nil }); err != nil {
+	if err := har.Read(zip, j.Add); err != nil {
 		return reports.Results{}, err
 	}
 	return j.Results(), nil
