@@ -24,13 +24,7 @@ type Scheduler interface {
 	// Decide returns the choice, or that of the recorded run. It is for choices that depend on
 	// what other sources do at the same time. about names the choice.
 	Decide(about string, choice int) int
-	// Replayed reports whether a recording answers the source.
-	Replayed() bool
 }
-
-// Renewal is the source of requests that go out from time to time, whatever the others do. A
-// replay sends none.
-const Renewal = "the renewal of the lock"
 
 type sourceKey struct{}
 
@@ -80,17 +74,11 @@ func Decide(ctx context.Context, about string, choice int) int {
 	return sourceOf(ctx).scheduler.Decide(about, choice)
 }
 
-// Replayed reports whether a recording answers the source of the context.
-func Replayed(ctx context.Context) bool { return sourceOf(ctx).scheduler.Replayed() }
-
 // RealTime is the scheduler of a source by the clock of the machine.
 type RealTime struct{}
 
 // Now is time.Now.
 func (RealTime) Now() time.Time { return time.Now() }
-
-// Replayed returns false.
-func (RealTime) Replayed() bool { return false }
 
 // Decide returns the choice.
 func (RealTime) Decide(_ string, choice int) int { return choice }

@@ -60,20 +60,24 @@ type Player struct {
 	Agents      map[string]bool // User-Agent of the requests
 }
 
+// maxBodies bounds the different bodies of a recording, in bytes: they are kept in memory.
+const maxBodies = 256 << 20
+
 // Open reads a recording.
 func Open(from io.Reader) (*Player, error) {
 	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, Agents: map[string]bool{}, moved: time.Now()}
 	open, bodies := map[string]*sending{}, map[[sha256.Size]byte][]byte{} // those whose end has not come yet; equal bodies once
+	kept := 0
 	run, err := read(from, func(e har.Entry) error {
-		if e.Source == client.Renewal {
-			return nil // a replay waits for nothing, and so renews nothing
-		}
 		ex, err := exchangeOf(e)
 		if err != nil {
 			return err
 		}
 		digest := sha256.Sum256(ex.Body)
 		if bodies[digest] == nil {
+			if kept += len(ex.Body); kept > maxBodies {
+				return fmt.Errorf("different bodies have more than %d MiB", maxBodies>>20)
+			}
 			bodies[digest] = ex.Body
 		}
 		ex.Body = bodies[digest]
@@ -272,9 +276,6 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	c.reach(c.Now().Add(max(0, d)))
 	return ctx.Err()
 }
-
-// Replayed returns true.
-func (c *clock) Replayed() bool { return true }
 
 // Decide returns the choice of the recorded run.
 func (c *clock) Decide(about string, choice int) int {
