@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,6 +23,7 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/runner"
+	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -49,7 +51,7 @@ func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly
 	}
 	s := &session{config: config, started: time.Now()}
 	var err error
-	if s.env, err = environment(ctx, config, budget.Part()); err != nil {
+	if s.env, err = environment(ctx, config, budget.Part(), readsOnly); err != nil {
 		return nil, err
 	}
 	err = prepare.Ready(ctx, &s.env.Env, config.Scenarios, readsOnly)
@@ -109,7 +111,7 @@ func (s *session) finish(ctx context.Context, o *Outcome) {
 }
 
 // environment builds the environment of the scenarios.
-func environment(ctx context.Context, config Config, budget *prepare.Budget) (*runner.Env, error) {
+func environment(ctx context.Context, config Config, budget *prepare.Budget, readsOnly bool) (*runner.Env, error) {
 	t, run := config.Target, journal.RunOf(uuid.NewString(), group(config))
 	rules, err := judge.NewRules()
 	if err != nil {
@@ -147,9 +149,20 @@ func environment(ctx context.Context, config Config, budget *prepare.Budget) (*r
 	}
 	if config.JournalDir != "" {
 		env.Ended = sandbox.FindLeft(config.JournalDir, t.BaseURL).Runs
-		env.Journal, err = journal.Start(config.JournalDir, run, t.BaseURL, t.Shared()...)
+		env.Journal, err = journal.Start(config.JournalDir, run, t.BaseURL, changed(config, readsOnly)...)
 	}
 	return env, err
+}
+
+// changed returns the workspaces that no other run may use meanwhile: none if all scenarios
+// only read, and leave the limited key alone.
+func changed(config Config, readsOnly bool) []string {
+	for _, s := range config.Scenarios {
+		if !readsOnly && (s.Kind == scenario.RateLimit || slices.ContainsFunc(s.Operations(), func(o scenario.Share) bool { return o.Operation.Unsafe() })) {
+			return config.Target.Shared()
+		}
+	}
+	return nil
 }
 
 // group is what the shards of one run have in common; empty for a whole run.

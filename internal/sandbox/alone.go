@@ -2,27 +2,40 @@ package sandbox
 
 import (
 	"context"
+	"sync"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/reports"
 )
 
+// alone is whether the run found a test of another run.
+type alone struct {
+	mu    sync.Mutex
+	known bool
+	other string // empty for none
+}
+
 // Alone makes sure that no other run uses the rows that only one run can use: accounts that
 // move, subsequences to delete, and a key with a limit. The error is *Denied if the target
-// showed a test of another run before this one created any. That run may be active, or it
+// shows a test of another run. That run may be active, or it
 // was killed and may have left accounts elsewhere.
 func (s *Sandbox) Alone(ctx context.Context) error {
 	key, ok := s.Profile.FullKey(dataset.Main)
 	if !ok || s.Profile.Stateless || owned.IsOrdinary(s.Run) { // an ordinary run looks like any client
 		return nil
 	}
-	tests := s.workspaceOf(key.ForClient())
-	if err := tests.LookBefore(ctx, s.spend); err != nil {
-		return err
+	s.alone.mu.Lock()
+	defer s.alone.mu.Unlock()
+	if !s.alone.known {
+		test, err := s.workspaceOf(key.ForClient()).Foreign(ctx, s.Run, s.Ended, s.spend)
+		if err != nil {
+			return err
+		}
+		s.alone.known, s.alone.other = true, test
 	}
-	if test := tests.Foreign(s.Run, s.Ended); test != "" {
-		return denied("%s", NotAlone(test))
+	if s.alone.other != "" {
+		return denied("%s", NotAlone(s.alone.other))
 	}
 	return nil
 }

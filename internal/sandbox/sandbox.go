@@ -60,6 +60,7 @@ type Sandbox struct {
 	uncertain    uncertain
 	stuck        atomic.Pointer[string] // why a created test cannot be deleted; nil for none
 	subsequences subsequences
+	alone        alone
 }
 
 // New returns the sandbox of one run.

@@ -43,9 +43,9 @@ func Ready(ctx context.Context, env *Env, scenarios []scenario.Scenario, readsOn
 	}
 	p.findListed()
 	if !readsOnly {
-		p.findRuns()
-		p.findSpares()
 		p.ownTests()
+		p.findRuns() // after it has shown itself to others
+		p.findSpares()
 		p.tryChanges()
 	}
 	return nil
@@ -103,9 +103,14 @@ func (p *preparation) findRuns() {
 	if !needed || p.stopped() || p.env.Journal == nil || p.env.Profile.Stateless {
 		return
 	}
-	if err := p.subjects.lookBefore(p.ctx); err != nil {
+	err, test := p.subjects.lookBefore(p.ctx), ""
+	if err == nil {
+		test, err = p.env.tests.Foreign(p.ctx, p.env.Run, p.env.Ended, nil)
+	}
+	switch {
+	case err != nil:
 		p.deny(fmt.Sprintf("whether another run uses the same rows is unknown: %s", err))
-	} else if test := p.env.tests.Foreign(p.env.Run, p.env.Ended); test != "" {
+	case test != "":
 		p.deny(sandbox.NotAlone(test))
 	}
 }

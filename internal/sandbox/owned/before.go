@@ -121,28 +121,43 @@ func (b *before) add(w paging.Walk) {
 		b.sorted = b.sorted && (last == "" || Newer(last, row.Key))
 		b.ids[row.Key] = true
 		b.newest = max(b.newest, row.Key)
-		if m := MarkOf(row.Value); m != (Mark{}) && b.runs[RunIn(m.Text())] == "" {
-			b.runs[RunIn(m.Text())] = "the test " + m.Text()
-		}
 		last = row.Key
 	}
+	noteRuns(b.runs, w.Rows())
 	b.complete = w.Complete()
 }
 
-// Foreign returns which test of another run the look before the first creation has shown;
-// empty if none. ended are the ids of runs that have ended.
-func (t *Tests) Foreign(run string, ended []string) string {
+// Foreign returns which test of another run the target shows: before the first creation, or
+// now, if that run began at the same time. It is empty if there is none. ended are the ids of
+// runs that have ended. permit is as in LookBefore.
+func (t *Tests) Foreign(ctx context.Context, run string, ended []string, permit func() error) (string, error) {
+	if err := t.LookBefore(ctx, permit); err != nil {
+		return "", err
+	}
+	rows, err := t.Newest(client.From(ctx, "the tests of other runs, with "+t.key.Name))
+	var noPage *paging.NoPageError
+	if err != nil && !errors.As(err, &noPage) {
+		return "", err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.before == nil {
-		return ""
-	}
-	for _, other := range slices.Sorted(maps.Keys(t.before.runs)) {
-		if !journal.OneRun(run, other) && !slices.ContainsFunc(ended, func(id string) bool { return bare(id) == other }) {
-			return t.before.runs[other]
+	shown := maps.Clone(t.before.runs)
+	noteRuns(shown, rows)
+	for _, other := range slices.Sorted(maps.Keys(shown)) {
+		if other != bare(run) && !journal.OneRun(run, other) && !slices.ContainsFunc(ended, func(id string) bool { return bare(id) == other }) {
+			return shown[other], nil
 		}
 	}
-	return ""
+	return "", nil
+}
+
+// noteRuns notes the first test of each run among the rows.
+func noteRuns(runs map[string]string, rows []paging.Row) {
+	for _, row := range rows {
+		if m := MarkOf(row.Value); m != (Mark{}) && runs[RunIn(m.Text())] == "" {
+			runs[RunIn(m.Text())] = "the test " + m.Text()
+		}
+	}
 }
 
 // NewestBefore returns the newest id that existed before the first creation. It is
