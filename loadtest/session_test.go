@@ -32,7 +32,7 @@ func TestBareClientsGoNoFasterThanLoadMay(t *testing.T) {
 			p := profile.Embedded()
 			p.BaseURL, p.Load = server.URL, tc.load
 			p.Pace.RequestsPerSecond = 1
-			env, err := environment(t.Context(), Config{Target: &target.Target{BaseURL: server.URL, Profile: p}}, prepare.NewBudget(0))
+			env, err := environment(t.Context(), Config{Target: &target.Target{BaseURL: server.URL, Profile: p}}, prepare.NewBudget(0), false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestUserAgentOfTheProfile(t *testing.T) {
 	defer server.Close()
 	p := profile.Embedded()
 	p.BaseURL, p.UserAgent = server.URL, "staging-test/1"
-	env, err := environment(t.Context(), Config{Target: &target.Target{BaseURL: server.URL, Profile: p}}, prepare.NewBudget(0))
+	env, err := environment(t.Context(), Config{Target: &target.Target{BaseURL: server.URL, Profile: p}}, prepare.NewBudget(0), false)
 	if err != nil {
 		t.Fatal(err)
 	}
