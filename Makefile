@@ -25,9 +25,10 @@ RACED = ./suites/runner ./loadtest/runner ./internal/client ./internal/judge ./i
 	./internal/sandbox/... ./fixtures/refserver/... ./loadtest/generate ./loadtest/inspect
 
 # Tests that compute or wait for long have names that end in _long. Those of the command
-# lines in the documents and of containers that come up in every way take minutes, too.
+# lines in the documents, of containers that come up in every way and of many runs take
+# minutes, too; make fresh compares generated files.
 # make nightly runs them.
-LONG = ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|_long$$
+LONG = ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp|TestSteady|TestGeneratedPartsAreFresh)$$|_long$$
 
 # Timeouts are for tests that hang. make lint vets.
 TESTS = $(RARE_GC) $(GO) test -vet=off -timeout 20m $(TESTFLAGS)
@@ -47,7 +48,7 @@ test: ## run the tests; PACKAGES='./cmd/...' runs some
 # The libraries of others compile faster without inlining.
 race: ## run the tests of concurrent packages with the race detector
 	@CGO_ENABLED=1 $(TESTS) -race '-gcflags=all=-dwarf=false -l' -gcflags=std=-dwarf=false -gcflags=outreach.example/conformance/...=-dwarf=false \
-		-skip '^TestSteady$$|$(LONG)' $(RACED)
+		-skip '$(LONG)' $(RACED)
 
 selftest: build ## prove that every check finds its defects and accepts legal behaviour
 	bin/outreach-conformance selftest $(ARGS)

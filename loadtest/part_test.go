@@ -25,7 +25,7 @@ import (
 
 // Four shards, each as a process of its own would be, come to the same as one
 // run: every count exactly, the percentiles within the error.
-func TestMergedShardsEqualOneRun(t *testing.T) {
+func TestMergedShardsEqualOneRun_long(t *testing.T) {
 	t.Parallel()
 	server := served(t, "", "98%:2ms,2%:250ms")
 	s := writing(140, 2*time.Second)

@@ -164,9 +164,9 @@ const (
 	leastDecidedBusy = 0.8 // with every core kept busy
 )
 
-// TestTruthOfSimulatedVerdicts holds each bound of the table against a simulated run: the
+// TestTruthOfSimulatedVerdicts_long holds each bound of the table against a simulated run: the
 // server's delays are real, and time is not.
-func TestTruthOfSimulatedVerdicts(t *testing.T) {
+func TestTruthOfSimulatedVerdicts_long(t *testing.T) {
 	var n tally
 	for _, c := range boundCases {
 		rec, of := c.simulate(t)

@@ -40,7 +40,7 @@ func TestShrink(t *testing.T) {
 }
 
 // The JSON form of what a run returns is bounded.
-func TestResultsThatFit(t *testing.T) {
+func TestResultsThatFit_long(t *testing.T) {
 	g := NewWithT(t)
 	v := reports.Violation{Statement: "s", Section: "s", Pointer: "status", Expected: "200", Actual: "500", Body: strings.Repeat("x", 1<<20)}
 	for _, tc := range []struct {

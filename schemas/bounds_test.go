@@ -37,7 +37,7 @@ func TestLongTextsAreShortened(t *testing.T) {
 }
 
 // A body whose values take too much memory is not judged: the bound is the harness's.
-func TestTooManyValues(t *testing.T) {
+func TestTooManyValues_long(t *testing.T) {
 	v, op := validator(t), spec.MustOperation(spec.ListLeadLists)
 	for name, part := range map[string]string{"arrays": "[],", "objects": `{"":0},`, "numbers": "0,", "literals": "null,"} {
 		for _, body := range []string{

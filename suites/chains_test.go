@@ -30,7 +30,7 @@ import (
 const longestChain = 40
 
 // A slow server is asked side by side whatever does not depend on an earlier response.
-func TestNoSpecSendsLongChains(t *testing.T) {
+func TestNoSpecSendsLongChains_long(t *testing.T) {
 	for _, rows := range []int{20, dataset.DefaultOptions().Rows} {
 		t.Run(strconv.Itoa(rows)+" rows", func(t *testing.T) {
 			lengths := chains(t, rows)

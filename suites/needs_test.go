@@ -17,7 +17,7 @@ import (
 )
 
 // Each need that a body takes is declared in its node, or implied by its operation.
-func TestNeedsAreDeclared(t *testing.T) {
+func TestNeedsAreDeclared_long(t *testing.T) {
 	g := gomega.NewWithT(t)
 	options := dataset.DefaultOptions()
 	options.Rows = 60

@@ -87,7 +87,7 @@ func TestCleanupAfterARunWasKilled_long(t *testing.T) {
 }
 
 // The next cleanup finishes a cleanup that was killed.
-func TestCleanupAfterACleanupWasKilled(t *testing.T) {
+func TestCleanupAfterACleanupWasKilled_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	base, truth := servingBuilt(t)

@@ -20,7 +20,7 @@ import (
 
 // A load run that is interrupted before its first phase reports the interruption, and no
 // error that it caused.
-func TestLoadIsInterruptedBeforeItMeasures(t *testing.T) {
+func TestLoadIsInterruptedBeforeItMeasures_long(t *testing.T) {
 	t.Parallel()
 	silent := func(answered int64) func(*testing.T) (string, <-chan struct{}) {
 		return func(t *testing.T) (string, <-chan struct{}) { return goneSilent(t, answered) }

@@ -157,7 +157,7 @@ func TestNoKeyLeavesTheProcess_long(t *testing.T) {
 
 // Variations of a key, and keys in other places than the Authorization header, do not
 // leave the process either. The target serves them and repeats them.
-func TestNoVariationOfAKeyLeavesTheProcess(t *testing.T) {
+func TestNoVariationOfAKeyLeavesTheProcess_long(t *testing.T) {
 	for name, tc := range map[string]struct {
 		refuses func(authorization, key string) bool
 		shown   []string // the results show few violations of a requirement

@@ -19,7 +19,7 @@ import (
 // A load run that cannot put back what it changed is no pass, however good its
 // figures: summary and files say so, with the code that the process ends with. What it says
 // puts it back does, once the target can.
-func TestLoadThatCannotPutBack(t *testing.T) {
+func TestLoadThatCannotPutBack_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	var mended atomic.Bool

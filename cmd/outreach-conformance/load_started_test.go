@@ -65,7 +65,7 @@ func loadResults(t *testing.T, dir string) load.Results {
 }
 
 // Each file can be read by those whom it is for, and they all tell the same.
-func TestLoadFilesAreWhatTheySeem(t *testing.T) {
+func TestLoadFilesAreWhatTheySeem_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	e, r := loaded(t, 0, "--raw", "--raw=jsonl", "--threshold", "p99<20s")

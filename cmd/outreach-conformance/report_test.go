@@ -20,7 +20,7 @@ import (
 
 // The page of a server with every defect of one operation at once stays readable: few
 // causes, the most specific first, and all details behind them.
-func TestThePageOfEveryDefectOfAnOperation(t *testing.T) {
+func TestThePageOfEveryDefectOfAnOperation_long(t *testing.T) {
 	g := NewWithT(t)
 	_, address := begun(t, command(t, nil, "serve", "--addr", "127.0.0.1:0"), `^API +(http://127\.0\.0\.1:[0-9]+)`)
 	base, err := url.Parse(address)

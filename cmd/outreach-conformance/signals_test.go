@@ -156,7 +156,7 @@ func TestImpatientInterrupts(t *testing.T) {
 }
 
 // The results are written before the rollback, which a target can hold up.
-func TestInterruptedResultsBeforeTheRollback(t *testing.T) {
+func TestInterruptedResultsBeforeTheRollback_long(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		args []string

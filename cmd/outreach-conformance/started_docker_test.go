@@ -185,7 +185,7 @@ func TestImageOfTheHarness_long(t *testing.T) {
 
 // Without Docker the error names the place at once. Tests of fixtures/target cover a
 // listener that never answers.
-func TestWithoutDocker(t *testing.T) {
+func TestWithoutDocker_long(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"unix:///no/such/docker.sock", "tcp://127.0.0.1:1", "tcp://192.0.2.1:2375"} {
 		for _, args := range [][]string{{"--target", "image:server"}, {"--target", target.DockerfilePrefix + "Dockerfile"}} {

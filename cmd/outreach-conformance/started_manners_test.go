@@ -136,7 +136,7 @@ func judgingRequests(all []seen) int {
 }
 
 // A run sends no more requests than its budget. The rest of the checks is not assessed.
-func TestBudget(t *testing.T) {
+func TestBudget_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	const budget = 300
@@ -154,7 +154,7 @@ func TestBudget(t *testing.T) {
 }
 
 // No request follows a redirect to another host, with or without a key.
-func TestRedirectsAreNotFollowed(t *testing.T) {
+func TestRedirectsAreNotFollowed_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	var strayed atomic.Int64

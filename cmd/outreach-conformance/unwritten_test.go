@@ -15,7 +15,7 @@ import (
 
 // A file that cannot be written during the run is an error, and the summary names only
 // files that exist.
-func TestTheSummaryNamesNoFileThatIsNotThere(t *testing.T) {
+func TestTheSummaryNamesNoFileThatIsNotThere_long(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		args          []string

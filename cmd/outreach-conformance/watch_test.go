@@ -37,7 +37,7 @@ func (o *onLine) Write(b []byte) (int, error) {
 
 // --watch repeats what failed, shows what changed, and ends with a full run. Trouble
 // that only a full run finds starts it again.
-func TestWatchLastsUntilTheServerIsFixed(t *testing.T) {
+func TestWatchLastsUntilTheServerIsFixed_long(t *testing.T) {
 	g := NewWithT(t)
 	// The server loses its lists of labels, then those of lists, then neither.
 	var broken atomic.Value

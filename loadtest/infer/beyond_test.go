@@ -11,7 +11,7 @@ import (
 
 // However soon the time is over, no more is said to have been sustained than the
 // limiter that was found lets pass.
-func TestBeyondAKnownLimiter(t *testing.T) {
+func TestBeyondAKnownLimiter_long(t *testing.T) {
 	told := 0
 	sustained := regexp.MustCompile(`^no slower limit was found at [\d.]+ requests/s for [\d.]+ s; a higher or slower limit`)
 	for seed := range uint64(40) {

@@ -146,8 +146,8 @@ func TestWhatCannotBeExplainedIsNotGuessed(t *testing.T) {
 	}
 }
 
-// TestBudgets holds for every limiter: no more requests, no more time.
-func TestBudgets(t *testing.T) {
+// TestBudgets_long holds for every limiter: no more requests, no more time.
+func TestBudgets_long(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		config := mustParse(t, rapid.SampledFrom([]string{"token-bucket:30/1s", "fixed-window:5/10s", "sliding-log:50/2s,count-refused", "sliding-counter:9/1s", "fixed-window:3/1h", ""}).Draw(rt, "config"))
 		o := Options{

@@ -50,9 +50,9 @@ func TestSeveralLayers_long(t *testing.T) {
 	}
 }
 
-// TestSlowLayerTooEarly: where the slow layer shuts before the fast one is
+// TestSlowLayerTooEarly_long: where the slow layer shuts before the fast one is
 // understood, none of them is told, and it is said why.
-func TestSlowLayerTooEarly(t *testing.T) {
+func TestSlowLayerTooEarly_long(t *testing.T) {
 	for _, config := range []string{"fixed-window:20/1s,fixed-window:60/10s", "fixed-window:20/1s,fixed-window:200/1m,count-refused"} {
 		t.Run(config, func(t *testing.T) {
 			c := layered{config: mustParse(t, config), trip: time.Millisecond, seed: 3}
@@ -63,9 +63,9 @@ func TestSlowLayerTooEarly(t *testing.T) {
 	}
 }
 
-// TestLargeSlowLayer: of a layer that lets too many pass to be looked at closely
+// TestLargeSlowLayer_long: of a layer that lets too many pass to be looked at closely
 // it is said that it is there, and the fast one is told all the same.
-func TestLargeSlowLayer(t *testing.T) {
+func TestLargeSlowLayer_long(t *testing.T) {
 	c := layered{config: mustParse(t, "fixed-window:500/1s,token-bucket:8200/1h"), trip: time.Millisecond, seed: 3}
 	r := c.run(t)
 	if len(r.Layers) != 2 || r.Layers[0].Limit.Value != 500 {

@@ -29,7 +29,7 @@ func delayed(rng *rand.Rand, n int, latency, delay func() time.Duration) (Record
 }
 
 // The interval of a latency holds the true one, however late the generator is.
-func TestLatencyHoldsTheTruth(t *testing.T) {
+func TestLatencyHoldsTheTruth_long(t *testing.T) {
 	const n = 4000
 	held, wide := 0, 0
 	var of int

@@ -10,7 +10,7 @@ import (
 )
 
 // An explanation fits on a screen, unless --verbose asks for everything.
-func TestExplanationIsShort(t *testing.T) {
+func TestExplanationIsShort_long(t *testing.T) {
 	const most = 45 // lines
 	for _, r := range spec.Requirements() {
 		e := view.Explanation{Requirement: r, Proofs: map[string][]string{}}

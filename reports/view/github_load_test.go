@@ -87,7 +87,7 @@ func TestSummaryOfALoadRun(t *testing.T) {
 	g.Expect(loadMarkdown(t, interrupted)).To(HavePrefix("### ✗ FAIL &#40;interrupted&#41;  exit 130 · "))
 }
 
-func TestALoadSummaryFitsGitHub(t *testing.T) {
+func TestALoadSummaryFitsGitHub_long(t *testing.T) {
 	g := NewWithT(t)
 	r := hostileLoad()
 	for range 300 {

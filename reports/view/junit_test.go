@@ -262,7 +262,7 @@ func TestNothingIsWrittenWhereNothingCanBe(t *testing.T) {
 }
 
 // The file stays small, whatever the target sent, and has all testcases.
-func TestFileIsBounded(t *testing.T) {
+func TestFileIsBounded_long(t *testing.T) {
 	g := NewWithT(t)
 	violation := reports.Violation{Statement: "s", Section: "s", Pointer: "status", Expected: "200", Actual: strings.Repeat("x", 400), Curl: strings.Repeat("c", 1000)}
 	r := reports.Results{Run: reports.Run{Specs: 1}}

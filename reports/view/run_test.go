@@ -200,7 +200,7 @@ const (
 )
 
 // A page stays within its bounds, whatever a target sent, and says what it leaves out.
-func TestALargeHostileRunIsBounded(t *testing.T) {
+func TestALargeHostileRunIsBounded_long(t *testing.T) {
 	body := renderRun(t, "large", hostile(2000, 3000))
 	elements := 0
 	for n := range parsedPage(t, body).Descendants() {

@@ -19,7 +19,7 @@ import (
 
 // A recorded run that is judged again has the same outcomes, and sends the same requests. A
 // response that somebody has changed shows.
-func TestRecordedRunIsJudgedAgain(t *testing.T) {
+func TestRecordedRunIsJudgedAgain_long(t *testing.T) {
 	if testbed.RaceDetector {
 		t.Skip("the clients of other tests race as much, in less time")
 	}

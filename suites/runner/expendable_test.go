@@ -18,7 +18,7 @@ const enoughExpendable = 23
 
 // Which checks lack an expendable subsequence depends on the profile alone, and not on the
 // order or the speed of the specs.
-func TestExpendableSubsequencesAreShared(t *testing.T) {
+func TestExpendableSubsequencesAreShared_long(t *testing.T) {
 	unassessed := func(n int, seed uint64, operations ...string) []string {
 		server := embedded(t)
 		p := *server.Profile

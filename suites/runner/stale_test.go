@@ -82,7 +82,7 @@ func (listless) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // A profile may name what the target does not have: that is no failure, and the reason names
 // the entry.
-func TestStaleProfiles(t *testing.T) {
+func TestStaleProfiles_long(t *testing.T) {
 	const last = 1 << 10
 	for _, c := range []struct {
 		role, entry string

@@ -87,8 +87,8 @@ func (f Fit) truth(config limiter.Config) bool {
 	return f.Kind == kind && f.Counting == counting && f.Limit == layer.Limit && low <= layer.Per && layer.Per <= high
 }
 
-// TestTruthIsNeverContradicted is what everything rests on.
-func TestTruthIsNeverContradicted(t *testing.T) {
+// TestTruthIsNeverContradicted_long is what everything rests on.
+func TestTruthIsNeverContradicted_long(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
 		limit := rapid.IntRange(1, 40).Draw(t, "limit")

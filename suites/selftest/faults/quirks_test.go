@@ -182,9 +182,9 @@ func TestQuirksShowAndStayLegal(t *testing.T) {
 	}
 }
 
-// TestQuirksShowInGroups: no quirk of a group hides another. Without any one of them, something
+// TestQuirksShowInGroups_long: no quirk of a group hides another. Without any one of them, something
 // is different.
-func TestQuirksShowInGroups(t *testing.T) {
+func TestQuirksShowInGroups_long(t *testing.T) {
 	for _, group := range Groups(1, Quirks(), 4) {
 		t.Run(Combine(group...).ID, func(t *testing.T) {
 			t.Parallel()
