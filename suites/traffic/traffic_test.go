@@ -220,6 +220,7 @@ func TestClients(t *testing.T) {
 	for _, e := range entries(
 		sent{0, "main", lists + "?limit=abc", 400, `<html>`},
 		sent{1, "main", "POST " + tests + " {}", 422, `nonsense`},
+		sent{1, "main", "POST /api/v2/accounts/move {}", 422, `nonsense`},
 		sent{2, "main", lists + "?unknown=1", 200, page("")},
 		sent{3, "main", "GET /other", 500, ``}) {
 		g.Expect(j.Add(e)).To(Succeed())
