@@ -56,11 +56,8 @@ func (x *exchange) op() spec.Operation { return x.Call.Operation }
 
 // String names the exchange in the recording.
 func (x *exchange) String() string {
-	return fmt.Sprintf("entries[%d], sent at %s", x.number(), x.Sent.UTC().Format(time.RFC3339Nano))
+	return fmt.Sprintf("entries[%d], sent at %s", x.Exchange.Request.Place, x.Sent.UTC().Format(time.RFC3339Nano))
 }
-
-// number counts the entries of the recording from 0.
-func (x *exchange) number() int { return x.Exchange.Request.Place }
 
 // named returns the id that the request has in its path, or in a field of its body; "" for none.
 func (x *exchange) named(field string) string {
@@ -91,7 +88,7 @@ func (j *Judge) exchangeOf(e har.Entry) (*exchange, bool, error) {
 	}
 	header := har.Header(e.Request.Headers)
 	x := &exchange{host: address.Scheme + "://" + address.Host + prefix, key: j.keyOf(header), unread: !held || len(body) < e.Response.Content.Size}
-	request := client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Place: j.total.Requests - 1}
+	request := client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Place: j.results.Traffic.Requests - 1}
 	if e.Request.PostData != nil {
 		request.Body = []byte(e.Request.PostData.Text)
 	}
@@ -180,7 +177,7 @@ const (
 func (j *Judge) keyOf(header http.Header) *key {
 	values, agent := header["Authorization"], header.Get("User-Agent")
 	switch {
-	case len(values) == 0 && (j.seesKeys || j.sendsKeys[agent]):
+	case len(values) == 0 && (j.SeesKeys || j.sendsKeys[agent]):
 		return &key{lacks: spec.AuthHeaderMissing}
 	case len(values) != 1 || hidden.MatchString(values[0]):
 		return nil

@@ -20,9 +20,6 @@ var (
 	right    = client.Only(http.StatusOK)       // for a valid request
 	anything = client.AnyRefusal(http.StatusOK) // for one of which the recording does not show enough
 	denials  = []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden}
-	// ofTransport are statuses that a server or a gateway may answer because of headers and sizes.
-	ofTransport = []int{http.StatusNotAcceptable, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
-		http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge}
 )
 
 // expected returns what the specification allows as the response to a request, and the requirement
@@ -31,8 +28,6 @@ var (
 func (j *Judge) expected(x *exchange) (client.Allowed, spec.ID) {
 	k := x.key
 	switch {
-	case slices.Contains(ofTransport, x.Status):
-		return anything, ""
 	case k != nil && k.lacks != "" && x.breaks(contract.PathID): // a server may take it for an unknown path
 		return client.AnyRefusal(), k.lacks
 	case k != nil && k.lacks != "":

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/match"
@@ -19,15 +21,16 @@ import (
 // mostWaiting bounds the refusals that wait for what the rest of the recording shows.
 const mostWaiting = 5000
 
-// conditional are statuses of which the header of the request decides.
-var conditional = []int{http.StatusNotModified, http.StatusPartialContent, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable}
+// ofTransport are statuses that a server or a gateway may answer because of headers and sizes.
+var ofTransport = []int{http.StatusPartialContent, http.StatusNotModified, http.StatusNotAcceptable, http.StatusRequestTimeout, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge,
+	http.StatusRequestURITooLong, http.StatusRequestedRangeNotSatisfiable, http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge}
 
 // judgeOne judges an exchange by itself, and keeps what the rules on several need.
 func (j *Judge) judgeOne(x *exchange) {
 	defer func() {
 		x.Exchange.Header, x.Exchange.Body = nil, slices.Clone(x.Exchange.Body[:min(len(x.Exchange.Body), reports.MaxBody)])
 	}()
-	if slices.Contains(conditional, x.Status) || x.unread && x.Status == http.StatusOK {
+	if slices.Contains(ofTransport, x.Status) || x.unread && x.Status == http.StatusOK {
 		return
 	}
 	allowed, breaks := j.expected(x)
@@ -35,7 +38,7 @@ func (j *Judge) judgeOne(x *exchange) {
 	found := j.rules.Check(judge.Request{Operation: x.op(), Allowed: allowed, Owner: owner, Admin: j.profile.AdminOf(owner)}, x.Exchange)
 	x.Call.Allowed, x.Items = allowed, found.Rows
 	x.Read(found.Body)
-	x.rows = j.intern(x.op().Resource, found.Rows)
+	x.rows = j.rowsOf(x.op().Resource, found.Rows)
 	x.doubt = slices.ContainsFunc(found.Findings, func(f judge.Finding) bool {
 		rule, _ := spec.FindRequirement(f.Pair.Requirement)
 		return strings.HasPrefix(f.Pointer, "/") && rule.Group == spec.GroupShape
@@ -52,6 +55,23 @@ func (j *Judge) judgeOne(x *exchange) {
 	if x.OK() {
 		j.judgeContent(x)
 	}
+}
+
+// rowsOf returns the rows of a response. Rows that are alike share their values, because pages show most
+// rows many times.
+func (j *Judge) rowsOf(resource string, values []map[string]any) []paging.Row {
+	rows := make([]paging.Row, len(values))
+	for i, value := range values {
+		rows[i] = paging.RowOf(resource, value)
+		key := resource + rows[i].Key
+		if last := j.shared[key]; last != nil && reflect.DeepEqual(last, value) {
+			rows[i].Value = last
+			continue
+		}
+		j.shared[key] = value
+		j.memory += schemas.Memory(value)
+	}
+	return rows
 }
 
 // ownerOf returns the id of the workspace of the key; "" if it is not known.
@@ -99,6 +119,16 @@ var echoes = []struct {
 	field string
 }{{spec.StateGetList, "id"}, {spec.StateDeleteAnswer, "id"}, {spec.VariablesCampaign, "id"}, {spec.LeadMoveLead, "id"}, {spec.LeadMoveSubsequence, "subsequence_id"}}
 
+// metadata says what a get shows as metadata, by the parameter that asks for it.
+var metadata = map[string]struct {
+	id   spec.ID
+	want types.GomegaMatcher
+}{
+	"true":  {spec.MetaTrue, match.Be("an object", gomega.BeAssignableToTypeOf(map[string]any{}))},
+	"false": {spec.MetaFalse, match.BeAbsent()},
+	"":      {spec.MetaAbsent, match.BeAbsent()},
+}
+
 // judgeContent compares a 200 with its request.
 func (j *Judge) judgeContent(x *exchange) {
 	op := x.op().ID
@@ -116,8 +146,8 @@ func (j *Judge) judgeContent(x *exchange) {
 		if op == spec.CreatePlacementTest {
 			j.judgeCreated(x, x.Response)
 		}
-		if op == spec.GetPlacementTest && !x.vague {
-			j.judgeMetadata(x)
+		if asked, ok := metadata[x.filters["with_metadata"]]; ok && op == spec.GetPlacementTest && !x.vague {
+			j.expect(x.Response, asked.id, op, match.HaveMember("metadata", asked.want))
 		}
 	}
 }
@@ -138,22 +168,6 @@ func (j *Judge) judgeCreated(made *exchange, view api.Response) {
 		case slices.Contains(api.KeptFields(), field) && !api.IsUpToTheServer(field, api.Normalize(sent)):
 			j.expect(view, spec.StateCreate(field), view.Call.Operation.ID, match.HaveMember(field, match.Keep(field, api.Normalize(sent))))
 		}
-	}
-}
-
-// metadata says what a get shows as metadata, by the parameter that asks for it.
-var metadata = map[string]struct {
-	id   spec.ID
-	want types.GomegaMatcher
-}{
-	"true":  {spec.MetaTrue, match.Be("an object", gomega.BeAssignableToTypeOf(map[string]any{}))},
-	"false": {spec.MetaFalse, match.BeAbsent()},
-	"":      {spec.MetaAbsent, match.BeAbsent()},
-}
-
-func (j *Judge) judgeMetadata(x *exchange) {
-	if asked, ok := metadata[x.filters["with_metadata"]]; ok {
-		j.expect(x.Response, asked.id, x.op().ID, match.HaveMember("metadata", asked.want))
 	}
 }
 

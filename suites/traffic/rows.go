@@ -112,8 +112,8 @@ func (j *Judge) judgeRows(walks []walk, rows histories) {
 			j.judgeCreation(h)
 		}
 		for _, x := range h.named {
-			if x.op().ID == spec.GetPlacementTest && x.OK() {
-				j.judgeGet(x, h.seen)
+			if x.OK() && x.op().HasPathID() {
+				j.judgeView(x, h.seen)
 			}
 		}
 		if at := slices.IndexFunc(h.deleted, func(x *exchange) bool { return x.OK() }); at >= 0 {
@@ -141,25 +141,25 @@ func (j *Judge) judgeCreation(h *history) {
 	}
 }
 
-// judgeGet compares a get with the list before and after it. It must agree with one of them: the row
-// may have changed on one side.
-func (j *Judge) judgeGet(get *exchange, seen []sighting) {
+// judgeView compares a get, or the response to a deletion, with the list before and after it. It must
+// agree with one of them: the row may have changed on one side.
+func (j *Judge) judgeView(x *exchange, seen []sighting) {
 	var before, after []api.Verdict
 	for _, s := range seen {
-		if s.op().Answer == spec.One || s.host != get.host || s.doubt || get.doubt {
+		if s.host != x.host || s.doubt || x.doubt || s.op().Answer == spec.One && !x.op().Deletes() {
 			continue
 		}
-		found := verdictOf(match.AgreeWithRow(s.row().Value, match.ChangesAtItsEnd...), get.Response)
-		if !s.ended.After(get.Sent) {
+		found := verdictOf(match.AgreeWithRow(s.row().Value, match.ChangesAtItsEnd...), x.Response)
+		if !s.ended.After(x.Sent) {
 			before = []api.Verdict{found}
-		} else if !s.Sent.Before(get.ended) && after == nil {
+		} else if !s.Sent.Before(x.ended) && after == nil {
 			after = []api.Verdict{found}
 		}
 	}
-	views := append(before, after...)
-	if len(views) > 0 {
+	if views := append(before, after...); len(views) > 0 {
 		best := slices.MinFunc(views, func(a, b api.Verdict) int { return len(a.Findings) - len(b.Findings) })
-		j.enterVerdict(spec.StateGetList, get.op().ID, best)
+		j.enterVerdict(spec.StateGetList, x.op().ID, best)
+		j.enterVerdict(spec.StateDeleteAnswer, x.op().ID, best)
 	}
 }
 
@@ -186,20 +186,14 @@ func (j *Judge) judgeDeletion(id string, h *history, at int, walks []walk) {
 		return !w.whole || len(w.filters()) > 0 || w.List.Operation.Resource != op.Resource || w.began().Before(deleted.ended) || w.shows(id)
 	})
 	j.counts(spec.StateDeleteList, op.ID, len(gone))
-	var before map[string]any
 	for _, s := range h.seen {
 		restored := len(again) > 0 && !again[0].ended.After(s.Sent) && slices.ContainsFunc(gone, func(w walk) bool { return w.ended().Before(s.Sent) })
 		switch {
-		case s.host == deleted.host && !s.ended.After(deleted.Sent) && !s.doubt:
-			before = s.row().Value
 		case later(s.exchange) && restored:
 			j.charge(spec.StateDeleteAgain, op.ID, s.exchange, op.RowPointer(s.item), "a row that stays deleted", "the row shows again after "+again[0].String())
 		case later(s.exchange) && s.op().Answer != spec.One:
 			j.charge(spec.StateDeleteList, op.ID, s.exchange, s.op().RowPointer(s.item), "no such row"+by, "the row "+id)
 		}
-	}
-	if before != nil && !deleted.doubt {
-		j.expect(deleted.Response, spec.StateDeleteAnswer, op.ID, match.AgreeWithRow(before, match.ChangesAtItsEnd...))
 	}
 	for _, x := range h.named {
 		rule, ruled := afterDeletion[x.op().ID]

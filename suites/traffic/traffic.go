@@ -40,6 +40,9 @@ const perExchange, perRow = 4 << 10, 64
 
 // Judge judges exchanges. It is not safe for concurrent use.
 type Judge struct {
+	SeesKeys bool // the exchanges have all headers that were sent: a request without a key had none
+	Others   int  // exchanges that are not of the API, or without a whole response
+
 	profile *profile.Profile
 	known   bool // the caller has described the target
 	rules   *judge.Rules
@@ -47,19 +50,18 @@ type Judge struct {
 	ledger  *judge.Ledger
 
 	// What the whole recording shows.
-	keys      map[string]*key // by their tokens
-	seesKeys  bool
+	keys      map[string]*key     // by their tokens
 	sendsKeys map[string]bool     // by the program
 	uses      map[string]*use     // by operation; nil for one that no exchange has
 	cursors   map[string]bool     // that pages returned, by operation
 	owners    map[string][]string // roles of the workspaces in which a row was seen, by its id
 	refusals  []func()            // enter the refusals that wait for the end of the recording
 
-	segment []*exchange // that are judged together
-	interned
-	total       reports.Traffic
-	others      int // exchanges that are not of the API, or without a whole response
-	address     string
+	segment []*exchange               // that are judged together
+	shared  map[string]map[string]any // values of rows in the segment, by resource and key
+	memory  int                       // that the segment takes
+
+	results     reports.Results // without what the ledger says
 	first, last time.Time
 }
 
@@ -74,8 +76,10 @@ func New(p *profile.Profile) (*Judge, error) {
 		return nil, err
 	}
 	j := &Judge{profile: cmp.Or(p, &profile.Profile{}), known: p != nil, clients: clients, ledger: judge.NewLedger(spec.Pairs()), keys: map[string]*key{}, sendsKeys: map[string]bool{},
-		uses: map[string]*use{}, cursors: map[string]bool{}, owners: map[string][]string{}, total: reports.Traffic{Statuses: map[string]int{}}}
+		uses: map[string]*use{}, cursors: map[string]bool{}, owners: map[string][]string{}, shared: map[string]map[string]any{}, results: reports.Results{Version: reports.ModelVersion}}
 	j.rules = rules.Omitting(j.profile.Omits...)
+	j.results.Target = reports.Target{Name: j.profile.Name, Version: j.profile.Version, Vendor: j.profile.Vendor}
+	j.results.Traffic.Statuses = map[string]int{}
 	for role, w := range j.profile.Workspaces {
 		for _, e := range w.Entries() {
 			for _, id := range e.IDs {
@@ -83,27 +87,27 @@ func New(p *profile.Profile) (*Judge, error) {
 			}
 		}
 	}
-	j.forget()
 	return j, nil
 }
 
 // Add judges an exchange. Its error says what of the entry cannot be read.
 func (j *Judge) Add(e har.Entry) error {
-	j.total.Requests++
+	total := &j.results.Traffic
+	total.Requests++
 	x, ok, err := j.exchangeOf(e)
 	if err != nil || !ok {
-		j.others++
+		j.Others++
 		return err
 	}
-	j.address = cmp.Or(j.address, x.host)
+	j.results.Target.BaseURL = cmp.Or(j.results.Target.BaseURL, x.host)
 	if j.first.IsZero() || x.Sent.Before(j.first) {
 		j.first = x.Sent
 	}
 	if x.ended.After(j.last) {
 		j.last = x.ended
 	}
-	j.total.Statuses[strconv.Itoa(x.Status)]++
-	j.total.BytesReceived += int64(len(x.Body))
+	total.Statuses[strconv.Itoa(x.Status)]++
+	total.BytesReceived += int64(len(x.Body))
 	if j.uses[x.op().ID] == nil {
 		j.uses[x.op().ID] = &use{keys: map[*key]bool{}, forms: map[spec.ID]bool{}}
 	}
@@ -117,12 +121,13 @@ func (j *Judge) Add(e har.Entry) error {
 
 // conclude judges the exchanges of the segment together, and forgets them.
 func (j *Judge) conclude() {
-	slices.SortStableFunc(j.segment, func(a, b *exchange) int { return cmp.Or(a.Sent.Compare(b.Sent), a.number()-b.number()) })
+	slices.SortStableFunc(j.segment, func(a, b *exchange) int {
+		return cmp.Or(a.Sent.Compare(b.Sent), a.Exchange.Request.Place-b.Exchange.Request.Place)
+	})
 	walks, rows := j.walks(), j.histories()
 	j.judgeWalks(walks, rows)
 	j.judgeRows(walks, rows)
-	j.segment = nil
-	j.forget()
+	j.segment, j.shared, j.memory = nil, map[string]map[string]any{}, 0
 }
 
 // Results ends the recording and returns what came of it. Who made it and when is up to the caller.
@@ -142,7 +147,8 @@ func (j *Judge) Results() reports.Results {
 			j.ledger.Missing(p, j.lacks(p))
 		}
 	}
-	results := reports.Results{Version: reports.ModelVersion, Checks: j.ledger.Checks(), Observations: j.ledger.Observations(), Troubles: j.ledger.Troubles(), Traffic: j.total}
+	results := j.results
+	results.Checks, results.Observations, results.Troubles = j.ledger.Checks(), j.ledger.Observations(), j.ledger.Troubles()
 	results.Run = reports.Run{Started: j.first.UTC(), Seconds: j.last.Sub(j.first).Seconds(), Profile: string(spec.ProfileFull)}
 	judge.Conclude(&results)
 	results.Levels = summary.Levels(results.Checks)
@@ -209,15 +215,6 @@ func (j *Judge) enterVerdict(id spec.ID, operation string, found api.Verdict) {
 		j.charge(id, operation, &exchange{Response: f.Response}, f.Pointer, f.Expected, f.Actual)
 	}
 }
-
-// SeesKeys says that the exchanges have all headers that were sent: a request without a key had none.
-func (j *Judge) SeesKeys() { j.seesKeys = true }
-
-// Address returns the address of the target in the first exchange; "" without one.
-func (j *Judge) Address() string { return j.address }
-
-// Others returns how many exchanges were not judged: not of the API, or without a whole response.
-func (j *Judge) Others() int { return j.others }
 
 // Clients returns what clients have sent that the specification does not allow.
 func (j *Judge) Clients() strict.Report { return j.clients.Report() }

@@ -233,7 +233,7 @@ func TestClients(t *testing.T) {
 		rules = append(rules, k.Rule)
 	}
 	g.Expect(rules).To(ContainElements("query-value", "missing-member", "unknown-query"))
-	g.Expect(j.Others()).To(Equal(1))
+	g.Expect(j.Others).To(Equal(1))
 }
 
 // What browsers leave out is no failure: bodies, keys, responses that a cache answered.

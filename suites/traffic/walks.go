@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,34 +12,10 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
-	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/match"
 )
-
-// interned shares the values of rows that are alike: pages show most rows many times.
-type interned struct {
-	last   map[string]map[string]any // by the key of the row
-	memory int
-}
-
-func (in *interned) forget() { *in = interned{last: map[string]map[string]any{}} }
-
-func (in *interned) intern(resource string, values []map[string]any) []paging.Row {
-	rows := make([]paging.Row, len(values))
-	for i, value := range values {
-		rows[i] = paging.RowOf(resource, value)
-		key := resource + rows[i].Key
-		if last, ok := in.last[key]; ok && reflect.DeepEqual(last, value) {
-			rows[i].Value = last
-			continue
-		}
-		in.last[key] = value
-		in.memory += schemas.Memory(value)
-	}
-	return rows
-}
 
 // walk is a chain of pages, each with the cursor of the one before.
 type walk struct {
@@ -48,6 +23,9 @@ type walk struct {
 	pages []*exchange
 	view  string // the list as the keys of one workspace see it; "" if the recording does not tell
 	whole bool   // from the first page to the last one
+
+	otherKey         bool // than that of the whole walks around it
+	created, deleted bool // rows were while it was under way
 }
 
 func (w walk) first() *exchange           { return w.pages[0] }
@@ -184,77 +162,100 @@ func (j *Judge) around(w walk, others []walk, rows histories) (oracle.List, walk
 	return list, before
 }
 
-// judgeWalk compares a walk with what the whole list says of its query, and with other walks of the
-// query: they show the same rows, whatever the size of the pages.
+// judgeWalk compares a walk with what the whole list says of its query.
 func (j *Judge) judgeWalk(w walk, whole, alike []walk, rows histories) {
-	op, filters := w.List.Operation, w.filters()
+	op, ends := w.List.Operation, spec.PageWalkEnds
 	list, before := j.around(w, whole, rows)
-	pages := make([]oracle.Page, len(w.Pages))
-	for i, page := range w.Pages {
-		pages[i] = oracle.Page{Page: page, Doubt: slices.ContainsFunc(append(before.pages, w.pages[i]), func(x *exchange) bool { return x.doubt })}
-	}
-	found := list.Compare(oracle.Query{Parameters: filters, Pages: len(pages)}, pages, w.whole)
-	ends, onWalks := spec.PageWalkEnds, spec.FilterWalk
-	if len(filters) > 0 {
-		ends = spec.FilterWalk
-		switch filters[profile.ParamSortOrder] {
-		case "asc":
-			onWalks = spec.SortAsc
-		case "desc":
-			onWalks = spec.SortDesc
-		}
-		same, _ := j.around(w, alike, rows)
-		for _, m := range same.Compare(oracle.Query{Pages: len(pages)}, pages, w.whole).Mismatches {
-			if m.Missing != "" && w.whole {
-				m.Requirement = onWalks
-				found.Mismatches = append(found.Mismatches, m)
-			}
-		}
-	}
-	otherKey := before.pages != nil && before.first().key != w.first().key && len(filters) == 0
-	if otherKey {
+	w.created, w.deleted = rows.changing(w)
+	w.otherKey = before.pages != nil && before.first().key != w.first().key && len(w.filters()) == 0
+	if w.otherKey {
 		j.judgeOtherKey(w, list)
 	}
-	created, deleted := rows.changing(w)
-	// renamed returns the requirement of a walk by another key, or during a change.
-	renamed := func(id spec.ID) spec.ID {
-		switch {
-		case otherKey && (id == spec.PageWalkComplete || id == spec.ListSameValues):
-			return "" // judgeOtherKey judges it
-		case id != spec.PageWalkComplete && id != spec.PageWalkOnce || created == deleted || len(pages) == 1:
-			return id
-		case created:
-			return spec.PageInsert
-		}
-		return spec.PageRemove
-	}
+	found := list.Compare(oracle.Query{Parameters: w.filters(), Pages: len(w.pages)}, w.shown(before), w.whole)
 	for _, m := range found.Mismatches {
-		field := m.Pointer[strings.LastIndex(m.Pointer, "/")+1:]
-		id := renamed(m.Requirement)
-		switch used := w.used(); {
-		case m.Requirement == spec.PageLimitHonoured, m.Requirement == spec.ListSameValues && slices.Contains(match.ChangesByItself, field):
-			continue // judgePage judges the length
-		case w.selects(m):
-			continue
-		case m.Missing != "" && len(used) > 0 && slices.ContainsFunc(alike, func(other walk) bool { return other.shows(m.Missing) }):
-			id = onWalks
-		case m.Missing != "" && len(used) == 1:
-			row := list.Rows[slices.IndexFunc(list.Rows, func(row paging.Row) bool { return row.Key == m.Missing })]
-			if says, in := used[0].By(filters[used[0].Key]).Says(row); in {
-				id = says
-			}
-		case strings.HasSuffix(string(m.Requirement), "-EXTRA") && m.Page > 0 && len(filters) == 1:
-			id = spec.FilterWalk
-		}
-		j.charge(id, op.ID, w.pages[m.Page], m.Pointer, m.Expected, m.Actual)
+		j.charge(w.breaks(m, list, alike), op.ID, w.pages[m.Page], m.Pointer, m.Expected, m.Actual)
 	}
 	for id, times := range found.Assessed {
-		j.counts(renamed(id), op.ID, times)
+		j.counts(w.renamed(id), op.ID, times)
+	}
+	for _, id := range w.assesses() {
+		j.counts(id, op.ID, min(1, len(w.Rows())))
+	}
+	if len(w.filters()) > 0 {
+		ends = spec.FilterWalk
+		j.judgeQuery(w, alike, rows)
 	}
 	if op.Answer == spec.Page && w.End != paging.Broken {
 		j.enterVerdict(ends, op.ID, verdictOf(match.End(0), w.Walk))
 	}
-	j.holds(w)
+}
+
+// shown returns the pages for a comparison with a walk before. Values that break a rule on shapes are
+// not compared.
+func (w walk) shown(before walk) []oracle.Page {
+	pages := make([]oracle.Page, len(w.pages))
+	for i, page := range w.Pages {
+		doubt := slices.ContainsFunc(append(before.pages, w.pages[i]), func(x *exchange) bool { return x.doubt })
+		pages[i] = oracle.Page{Page: page, Doubt: doubt}
+	}
+	return pages
+}
+
+// breaks returns the requirement that a mismatch breaks; "" for none. What only some pages or page sizes
+// show breaks that on walks.
+func (w walk) breaks(m oracle.Mismatch, list oracle.List, alike []walk) spec.ID {
+	used, field := w.used(), m.Pointer[strings.LastIndex(m.Pointer, "/")+1:]
+	switch {
+	case m.Requirement == spec.PageLimitHonoured: // judgePage judges it
+		return ""
+	case m.Requirement == spec.ListSameValues && slices.Contains(match.ChangesByItself, field), w.selects(m):
+		return ""
+	case m.Missing != "" && len(used) > 0 && slices.ContainsFunc(alike, func(other walk) bool { return other.shows(m.Missing) }):
+		return spec.FilterWalk
+	case m.Missing != "" && len(used) == 1:
+		row := list.Rows[slices.IndexFunc(list.Rows, func(row paging.Row) bool { return row.Key == m.Missing })]
+		if says, in := used[0].By(w.filters()[used[0].Key]).Says(row); in {
+			return says
+		}
+	case strings.HasSuffix(string(m.Requirement), "-EXTRA") && m.Page > 0 && len(w.filters()) == 1:
+		return spec.FilterWalk
+	}
+	return w.renamed(m.Requirement)
+}
+
+// renamed returns the requirement on a walk by another key, or while rows come or go.
+func (w walk) renamed(id spec.ID) spec.ID {
+	switch {
+	case w.otherKey && (id == spec.PageWalkComplete || id == spec.ListSameValues):
+		return "" // judgeOtherKey judges it
+	case id != spec.PageWalkComplete && id != spec.PageWalkOnce || w.created == w.deleted || len(w.pages) == 1:
+		return id
+	case w.created:
+		return spec.PageInsert
+	}
+	return spec.PageRemove
+}
+
+// sorted returns the requirement on the order of rows that the query asks for, or else the other one.
+func (w walk) sorted(other spec.ID) spec.ID {
+	switch w.filters()[profile.ParamSortOrder] {
+	case "asc":
+		return spec.SortAsc
+	case "desc":
+		return spec.SortDesc
+	}
+	return other
+}
+
+// judgeQuery compares a walk with others of its query: they show the same rows, whatever the size of the
+// pages.
+func (j *Judge) judgeQuery(w walk, alike []walk, rows histories) {
+	list, _ := j.around(w, alike, rows)
+	for _, m := range list.Compare(oracle.Query{Pages: len(w.pages)}, w.shown(walk{}), w.whole).Mismatches {
+		if m.Missing != "" && w.whole {
+			j.charge(w.sorted(spec.FilterWalk), w.List.Operation.ID, w.first(), m.Pointer, m.Expected, m.Actual)
+		}
+	}
 }
 
 // judgeOtherKey compares a walk with the list that the full key of the workspace sees.
@@ -292,25 +293,13 @@ func (w walk) used() []oracle.Filter {
 func (w walk) selects(m oracle.Mismatch) bool {
 	at, err := strconv.Atoi(m.Pointer[strings.LastIndex(m.Pointer, "/")+1:])
 	return err == nil && slices.ContainsFunc(w.used(), func(f oracle.Filter) bool {
-		value := plain(oracle.Scalar(w.pages[m.Page].rows[at].Value[f.Fields[0]]))
-		return f.Extra() == m.Requirement && f.Kind != spec.Exclude && slices.ContainsFunc(strings.Split(w.filters()[f.Key], ","), func(given string) bool { return plain(given) == value })
+		asked, value := w.filters()[f.Key], oracle.Scalar(w.pages[m.Page].rows[at].Value[f.Fields[0]])
+		return f.Extra() == m.Requirement && (f.ByID() || f.Values != nil) && strings.Contains(strings.ToLower(asked), strings.ToLower(value))
 	})
 }
 
-// plain returns an id in lower case, and a number in one notation.
-func plain(value string) string {
-	if number, err := strconv.ParseFloat(value, 64); err == nil {
-		return fmt.Sprint(number)
-	}
-	return paging.FoldID(value)
-}
-
-// holds counts what the walk puts to the test by itself, beside what a comparison counts.
-func (j *Judge) holds(w walk) {
-	if len(w.Rows()) == 0 {
-		return
-	}
-	var ids []spec.ID
+// assesses returns what the walk puts to the test by itself, beside what a comparison counts.
+func (w walk) assesses() (ids []spec.ID) {
 	for _, f := range w.used() {
 		ids = append(ids, f.Extra())
 	}
@@ -320,13 +309,10 @@ func (j *Judge) holds(w walk) {
 		}
 	}
 	if len(w.Rows()) > 1 {
-		orders := map[string]spec.ID{"": spec.PageOrder, "asc": spec.SortAsc, "desc": spec.SortDesc}
-		ids = append(ids, orders[w.filters()[profile.ParamSortOrder]])
+		ids = append(ids, w.sorted(spec.PageOrder))
 	}
 	if len(w.pages) > 1 && len(w.filters()) == 0 {
 		ids = append(ids, spec.PageWalkOnce)
 	}
-	for _, id := range ids {
-		j.counts(id, w.List.Operation.ID, 1)
-	}
+	return ids
 }
