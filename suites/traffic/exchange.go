@@ -54,6 +54,9 @@ type key struct {
 
 func (x *exchange) op() spec.Operation { return x.Call.Operation }
 
+// OK reports whether the response is a 200 whose body can be used.
+func (x *exchange) OK() bool { return !x.unread && x.Response.OK() }
+
 // String names the exchange in the recording.
 func (x *exchange) String() string {
 	return fmt.Sprintf("entries[%d], sent at %s", x.Exchange.Request.Place, x.Sent.UTC().Format(time.RFC3339Nano))

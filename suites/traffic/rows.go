@@ -107,8 +107,10 @@ func (all histories) changing(w walk) (created, deleted bool) {
 
 // judgeRows judges what several exchanges ask and show of one row.
 func (j *Judge) judgeRows(walks []walk, rows histories) {
+	created := 0
 	for id, h := range rows {
 		if len(h.created) > 0 {
+			created++
 			j.judgeCreation(h)
 		}
 		for _, x := range h.named {
@@ -120,12 +122,14 @@ func (j *Judge) judgeRows(walks []walk, rows histories) {
 			j.judgeDeletion(id, h, at, walks)
 		}
 	}
+	if created > 1 {
+		j.counts(spec.StateCreateDistinct, spec.CreatePlacementTest, created)
+	}
 }
 
 // judgeCreation judges that a created test has an id of its own and keeps its values.
 func (j *Judge) judgeCreation(h *history) {
 	made := h.created[0]
-	j.counts(spec.StateCreateDistinct, made.op().ID, 1)
 	for _, again := range h.created[1:] {
 		j.charge(spec.StateCreateDistinct, made.op().ID, again, "/id", "an id of its own", "that of "+made.String())
 	}
@@ -141,23 +145,25 @@ func (j *Judge) judgeCreation(h *history) {
 	}
 }
 
-// judgeView compares a get, or the response to a deletion, with the list before and after it. It must
+// judgeView compares a get, or the response to a deletion, with the view before and after it. It must
 // agree with one of them: the row may have changed on one side.
 func (j *Judge) judgeView(x *exchange, seen []sighting) {
-	var before, after []api.Verdict
+	var before, after []sighting // one at most
 	for _, s := range seen {
-		if s.host != x.host || s.doubt || x.doubt || s.op().Answer == spec.One && !x.op().Deletes() {
-			continue
-		}
-		found := verdictOf(match.AgreeWithRow(s.row().Value, match.ChangesAtItsEnd...), x.Response)
-		if !s.ended.After(x.Sent) {
-			before = []api.Verdict{found}
-		} else if !s.Sent.Before(x.ended) && after == nil {
-			after = []api.Verdict{found}
+		switch {
+		case s.host != x.host || s.doubt || x.doubt || s.op().Answer == spec.One && !x.op().Deletes():
+		case !s.ended.After(x.Sent):
+			before = []sighting{s}
+		case !s.Sent.Before(x.ended) && after == nil:
+			after = []sighting{s}
 		}
 	}
-	if views := append(before, after...); len(views) > 0 {
-		best := slices.MinFunc(views, func(a, b api.Verdict) int { return len(a.Findings) - len(b.Findings) })
+	var found []api.Verdict
+	for _, s := range append(before, after...) {
+		found = append(found, verdictOf(match.AgreeWithRow(s.row().Value, match.ChangesAtItsEnd...), x.Response))
+	}
+	if len(found) > 0 {
+		best := slices.MinFunc(found, func(a, b api.Verdict) int { return len(a.Findings) - len(b.Findings) })
 		j.enterVerdict(spec.StateGetList, x.op().ID, best)
 		j.enterVerdict(spec.StateDeleteAnswer, x.op().ID, best)
 	}
@@ -175,7 +181,7 @@ var afterDeletion = map[string]struct {
 	spec.MoveLead:            {spec.StateDeleteMove, client.AnyRefusal()},
 }
 
-// judgeDeletion judges the response to a deletion, and that its row does not show afterwards.
+// judgeDeletion judges what later exchanges show of a deleted row, and how they are refused that name it.
 func (j *Judge) judgeDeletion(id string, h *history, at int, walks []walk) {
 	deleted, again := h.deleted[at], h.deleted[at+1:]
 	op, by := deleted.op(), ": "+deleted.String()+" deleted it"
@@ -183,14 +189,14 @@ func (j *Judge) judgeDeletion(id string, h *history, at int, walks []walk) {
 		return x.host == deleted.host && !x.Sent.Before(deleted.ended.Add(j.profile.Visibility()))
 	}
 	gone := slices.DeleteFunc(slices.Clone(walks), func(w walk) bool {
-		return !w.whole || len(w.filters()) > 0 || w.List.Operation.Resource != op.Resource || w.began().Before(deleted.ended) || w.shows(id)
+		return !w.whole || len(w.filters()) > 0 || w.first().host != deleted.host || w.List.Operation.Resource != op.Resource || w.began().Before(deleted.ended) || w.shows(id)
 	})
 	j.counts(spec.StateDeleteList, op.ID, len(gone))
 	for _, s := range h.seen {
 		restored := len(again) > 0 && !again[0].ended.After(s.Sent) && slices.ContainsFunc(gone, func(w walk) bool { return w.ended().Before(s.Sent) })
 		switch {
 		case later(s.exchange) && restored:
-			j.charge(spec.StateDeleteAgain, op.ID, s.exchange, op.RowPointer(s.item), "a row that stays deleted", "the row shows again after "+again[0].String())
+			j.charge(spec.StateDeleteAgain, op.ID, s.exchange, s.op().RowPointer(s.item), "a row that stays deleted", "the row shows again after "+again[0].String())
 		case later(s.exchange) && s.op().Answer != spec.One:
 			j.charge(spec.StateDeleteList, op.ID, s.exchange, s.op().RowPointer(s.item), "no such row"+by, "the row "+id)
 		}
@@ -200,14 +206,14 @@ func (j *Judge) judgeDeletion(id string, h *history, at int, walks []walk) {
 		if !ruled || !later(x) || x.key != deleted.key || len(x.violations) > 0 || x.Status == http.StatusTooManyRequests || slices.Contains(denials, x.Status) {
 			continue
 		}
-		on := op.ID
-		if spec.Has(rule.id.On(x.op().ID)) {
-			on = x.op().ID
+		p := rule.id.On(op.ID)
+		if own := rule.id.On(x.op().ID); spec.Has(own) {
+			p = own
 		}
-		if rule.right.Status(x.Status) {
-			j.counts(rule.id, on, 1)
-		} else {
-			j.charge(rule.id, on, x, "status", rule.right.String()+by, x.Describe())
+		if !rule.right.Status(x.Status) {
+			j.charge(rule.id, p.Operation, x, "status", rule.right.String()+by, x.Describe())
+		} else if spec.Has(p) {
+			j.ledger.Refused(p, x.Status)
 		}
 	}
 }

@@ -247,6 +247,9 @@ func TestBrowsers(t *testing.T) {
 			g.Expect(outcome).NotTo(Equal(reports.Fail), pair)
 		}
 	}
+	around := entries(sent{0, "main", lists, 200, page("", 1, 2)}, sent{1, "main", lists, 200, ""}, sent{2, "main", lists, 200, page("", 1, 2)})
+	around[1].Response.Content = har.Content{Size: 900}
+	g.Expect(found(t, described(), around)["PAGE-WALK-COMPLETE "+spec.ListLeadLists]).NotTo(Equal(reports.Fail), "a page without its body")
 	j, err := New(nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(j.Results().Verdict).To(Equal(reports.Inconclusive), "nothing is confirmed")

@@ -193,10 +193,10 @@ func (j *Judge) judgeWalk(w walk, whole, alike []walk, rows histories) {
 // shown returns the pages for a comparison with a walk before. Values that break a rule on shapes are
 // not compared.
 func (w walk) shown(before walk) []oracle.Page {
+	doubt := slices.ContainsFunc(before.pages, func(x *exchange) bool { return x.doubt })
 	pages := make([]oracle.Page, len(w.pages))
 	for i, page := range w.Pages {
-		doubt := slices.ContainsFunc(append(before.pages, w.pages[i]), func(x *exchange) bool { return x.doubt })
-		pages[i] = oracle.Page{Page: page, Doubt: doubt}
+		pages[i] = oracle.Page{Page: page, Doubt: doubt || w.pages[i].doubt}
 	}
 	return pages
 }
