@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -9,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -89,38 +88,33 @@ func (f judgeFlags) judge(ctx context.Context, args []string, stdout, stderr io.
 		return exitError{exitUsage, errors.New("judge: want a recording, or --listen and --target")}
 	}
 	var p *profile.Profile
+	var err error
 	if f.targetProfile != "" {
-		var err error
-		if p, err = profile.Open(f.targetProfile); err != nil {
-			return exitError{exitUsage, err}
-		}
+		p, err = profile.Open(f.targetProfile)
+	}
+	if err == nil {
+		err = errors.Join(outputdir.Prepare(f.output, resultsFile, junitFile, reportFile, summaryFile, clientsFile), f.formats.prepare(args...))
+	}
+	if err != nil {
+		return exitError{exitUsage, err}
 	}
 	j, err := traffic.New(p)
 	if err != nil {
 		return exitError{exitCannotTell, err}
 	}
-	if err := outputdir.Prepare(f.output, resultsFile, junitFile, reportFile, summaryFile, clientsFile); err != nil {
-		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
+	from := f.listen
+	if from != "" {
+		err = f.proxy(ctx, j, stderr)
+	} else {
+		from = args[0]
+		err = readRecording(from, j.Add)
 	}
-	if err := f.formats.prepare(args...); err != nil {
+	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	from := f.listen
-	if f.listen == "" {
-		from = args[0]
-		if err := readRecording(args[0], j.Add); err != nil {
-			return exitError{exitUsage, fmt.Errorf("%s: %w", args[0], err)}
-		}
-	} else if err := f.proxy(ctx, j, stderr); err != nil {
-		return err
-	}
 	results := j.Results()
-	results.Tool = reports.Tool{Name: reports.ToolName, Version: version(), Go: runtime.Version(), Commit: commit(debug.ReadBuildInfo())}
-	results.Target = reports.Target{Name: "traffic of " + filepath.Base(from), BaseURL: j.Address(), Kind: target.KindURL}
-	if p != nil {
-		results.Target.Name, results.Target.Version, results.Target.Vendor = p.Name, p.Version, p.Vendor
-	}
-	results.Run.ID = uuid.NewString()
+	results.Tool, results.Run.ID, results.Target.Kind = thisTool(), uuid.NewString(), target.KindURL
+	results.Target.Name = cmp.Or(results.Target.Name, "traffic of "+filepath.Base(from))
 	if results.Run.Started.IsZero() {
 		results.Run.Started = time.Now().UTC().Truncate(time.Millisecond)
 	}
@@ -131,7 +125,7 @@ func (f judgeFlags) judge(ctx context.Context, args []string, stdout, stderr io.
 	failed := f.report(results, stdout, func(reports.Check) string { return "" }, err)
 	if f.formats.onStdout() == consoleFormat {
 		_, _ = fmt.Fprintf(stdout, "\n%s", clientSummary(j.Clients()))
-		if n := j.Others(); n > 0 {
+		if n := j.Others; n > 0 {
 			_, _ = fmt.Fprintf(stdout, "\nnot judged: %s without an operation of the API or a whole response\n", printable.Counted(n, "exchange"))
 		}
 	}
@@ -142,15 +136,19 @@ func (f judgeFlags) judge(ctx context.Context, args []string, stdout, stderr io.
 func readRecording(path string, add func(har.Entry) error) error {
 	file, err := inputfile.Open(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer func() { _ = file.Close() }()
 	buffered := bufio.NewReaderSize(file, 1<<16)
 	var from io.Reader = buffered
 	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
-		if from, err = gzip.NewReader(buffered); err != nil {
-			return err
-		}
+		from, err = gzip.NewReader(buffered)
 	}
-	return har.Read(inputfile.Text(from), add)
+	if err == nil {
+		err = har.Read(inputfile.Text(from), add)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }

@@ -22,7 +22,7 @@ func Automated(api *API, k Call) Call {
 // specification does not show the transitions of a test: one that is active may run, and one
 // that has no issue may get one.
 func IsUpToTheServer(field string, value any) bool {
-	return field == "status" && value == 1.0 || field == "not_sending_status" && value == ""
+	return field == "status" && fmt.Sprint(value) == "1" || field == "not_sending_status" && value == ""
 }
 
 // Creating returns a call that creates a test with the value. An empty or a very long text

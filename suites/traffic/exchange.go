@@ -1,9 +1,12 @@
 package traffic
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,90 +32,118 @@ type exchange struct {
 	violations []contract.Violation // of the client, apart from the key
 	unsent     bool                 // the recording does not hold the body of the request
 	filters    map[string]string    // parameters of the query beside limit and cursor, by their keys
-	unnamed    bool                 // it has other parameters
-	limit      string
+	limit      int                  // 0 for none, and for one that is not a number
 	cursor     string
-	unread     bool // the recording does not hold the body of the response
-	doubt      bool // the body breaks a rule on shapes
-	rows       []paging.Row
+	vague      bool // nobody knows what another parameter asks for
+
+	unread bool // the recording does not hold the body of the response
+	doubt  bool // the body breaks a rule on shapes
+	rows   []paging.Row
+
+	before   *exchange // the page whose cursor the request has; nil for none
+	followed bool      // by another page
 }
 
 // key is what a request has in its Authorization header.
 type key struct {
 	profile.Key         // a name and the token, unless the profile has the key
 	known       bool    // the profile says what it may do
-	redacted    bool    // a placeholder, which may also stand for another spelling of the key
-	lacks       spec.ID // the requirement that such a request gets 401; "" for a key
-	served      map[string]bool
+	placeholder bool    // stands for the token, and perhaps for another spelling of it
+	lacks       spec.ID // the requirement that such a request gets 401; "" for a valid key
+}
+
+func (x *exchange) op() spec.Operation { return x.Call.Operation }
+
+// OK reports whether the response is a 200 whose body can be used.
+func (x *exchange) OK() bool { return !x.unread && x.Response.OK() }
+
+// String names the exchange in the recording.
+func (x *exchange) String() string {
+	return fmt.Sprintf("entries[%d], sent at %s", x.Exchange.Request.Place, x.Sent.UTC().Format(time.RFC3339Nano))
+}
+
+// named returns the id that the request has in its path, or in a field of its body; "" for none.
+func (x *exchange) named(field string) string {
+	if field == "id" && x.op().HasPathID() {
+		return x.Call.ID
+	}
+	text, _ := x.Call.Members()[field].(string)
+	return text
 }
 
 // exchangeOf returns the exchange of an entry. It reports false if the entry is not of the API, or
 // has no whole response.
-func (j *Judge) exchangeOf(e har.Entry) (x *exchange, ok bool, err error) {
+func (j *Judge) exchangeOf(e har.Entry) (*exchange, bool, error) {
+	const root = "/api/v2/"
 	address, err := url.Parse(e.Request.URL)
 	if err != nil {
 		return nil, false, nil //nolint:nilerr // browsers record addresses of all kinds
 	}
-	before, _, ofAPI := strings.Cut(address.Path, "/api/v2/")
-	path := strings.TrimPrefix(address.Path, before)
-	op, id, found := spec.MatchOperation(strings.ToUpper(e.Request.Method), path)
+	prefix, path, _ := strings.Cut(address.Path, root)
+	op, id, found := spec.MatchOperation(strings.ToUpper(e.Request.Method), root+path)
 	partial := e.Note != nil && (e.Note.Error != "" || e.Note.Truncated)
-	if !ofAPI || !found || e.Response.Status < 200 || partial {
+	if !found || partial || e.Response.Status < 200 {
 		return nil, false, nil
 	}
 	body, held, err := e.Response.Content.Body()
 	if err != nil {
 		return nil, false, err
 	}
-	request := client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Place: j.total.Requests - 1}
+	header := har.Header(e.Request.Headers)
+	x := &exchange{host: address.Scheme + "://" + address.Host + prefix, key: j.keyOf(header), unread: !held || len(body) < e.Response.Content.Size}
+	request := client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Place: j.results.Traffic.Requests - 1}
 	if e.Request.PostData != nil {
 		request.Body = []byte(e.Request.PostData.Text)
 	}
-	request.Query, _ = url.ParseQuery(address.RawQuery) // the document judges what cannot be read
-	for name, values := range request.Query {
+	if x.key != nil && x.key.Token != "" {
+		request.Key = x.key.ForClient()
+	}
+	x.unsent = op.Body != "" && len(request.Body) == 0 && e.Request.BodySize != 0
+	query, err := url.ParseQuery(address.RawQuery)
+	request.Query = query
+	x.Exchange = client.Exchange{Request: request, Status: e.Response.Status, Header: har.Header(e.Response.Headers), Body: body, Sent: e.Started, Took: time.Duration(e.Time)}
+	x.ended = x.Sent.Add(max(0, x.Took))
+	x.Call = api.Call{Operation: op, ID: id, Query: query}
+	if decoded, err := schemas.Decode(request.Body); err == nil {
+		x.Call.Body = decoded
+	}
+	documented := j.readQuery(x)
+	if address.Path = root + path; err == nil { // the document judges what cannot be read
+		address.RawQuery = documented.Encode()
+	}
+	j.judgeClient(x, address, header)
+	return x, true, nil
+}
+
+// readQuery reads the query by the names that the profile gives to parameters. It returns the query by
+// those of the document.
+func (j *Judge) readQuery(x *exchange) url.Values {
+	documented := url.Values{}
+	x.filters = map[string]string{}
+	for name, values := range x.Call.Query {
+		var p spec.Parameter
+		if at := slices.IndexFunc(x.op().Query, func(p spec.Parameter) bool {
+			own, known := j.profile.Parameter(x.op().ID, p.Key)
+			return known && own == name
+		}); at >= 0 {
+			p = x.op().Query[at]
+		}
+		documented[cmp.Or(p.Name, name)] = values
+		switch value := values[0]; {
+		case name == "limit": // which programs also send to a plain list
+			x.limit, _ = strconv.Atoi(value)
+		case p.Key == profile.ParamStartingAfter:
+			x.cursor = value
+		case p.Key != "" && len(values) == 1 && strings.TrimSpace(value) != "":
+			x.filters[p.Key] = value
+		default:
+			x.vague = true
+		}
 		if sensitive.MatchString(name) && len(values[0]) >= shortestKey {
 			redact.Process.Learn(values[0], "")
 		}
 	}
-	header := har.Header(e.Request.Headers)
-	x = &exchange{host: address.Scheme + "://" + address.Host + before, key: j.keyOf(header), unread: !held || len(body) < e.Response.Content.Size}
-	if x.key != nil && x.key.lacks == "" {
-		request.Key = x.key.ForClient()
-	}
-	x.unsent = op.Body != "" && len(request.Body) == 0 && e.Request.BodySize != 0
-	x.Exchange = client.Exchange{Request: request, Status: e.Response.Status, Header: har.Header(e.Response.Headers), Body: body, Sent: e.Started, Took: time.Duration(e.Time)}
-	x.ended = x.Sent.Add(max(0, x.Took))
-	x.Call = api.Call{Operation: op, ID: id, Query: request.Query}
-	if decoded, err := schemas.Decode(request.Body); err == nil {
-		x.Call.Body = decoded
-	}
-	j.readQuery(x)
-	j.judgeClient(x, &url.URL{Path: path, RawQuery: address.RawQuery}, header)
-	return x, true, nil
-}
-
-// readQuery reads the query by the names that the profile gives.
-func (j *Judge) readQuery(x *exchange) {
-	cursor, _ := j.profile.CursorParameter(x.op())
-	x.filters = map[string]string{}
-	for name, values := range x.Call.Query {
-		key := ""
-		for _, p := range x.op().Query {
-			if own, ok := j.profile.Parameter(x.op().ID, p.Key); ok && own == name {
-				key = p.Key
-			}
-		}
-		switch {
-		case name == "limit":
-			x.limit = values[0]
-		case name == cursor && x.op().Answer == spec.Page:
-			x.cursor = values[0]
-		case key != "" && len(values) == 1:
-			x.filters[key] = values[0]
-		default:
-			x.unnamed = true
-		}
-	}
+	return documented
 }
 
 // judgeClient finds what of the request the specification does not allow. It says nothing of what
@@ -121,39 +152,26 @@ func (j *Judge) judgeClient(x *exchange, address *url.URL, header http.Header) {
 	if x.unsent {
 		return
 	}
-	if renamed := j.profile.Parameters[x.op().ID]; len(renamed) > 0 {
-		query := url.Values{}
-		for name, values := range x.Call.Query {
-			for key, own := range renamed {
-				if own == name {
-					name = x.op().Parameter(key).Name
-				}
-			}
-			query[name] = values
-		}
-		address.RawQuery = query.Encode()
-	}
 	if x.key == nil {
 		header.Set("Authorization", "Bearer unknown")
 	}
 	j.clients.Returned(x.op().ID, x.Call.Query.Get(contract.Cursor))
-	for _, v := range j.clients.Judge(&http.Request{Method: x.op().Method, URL: address, Header: header}, x.Exchange.Request.Body) {
-		if v.Rule != contract.Authorization && v.Place != "query/"+contract.Cursor { // pages choose the cursor
-			x.violations = append(x.violations, v)
-		}
-	}
+	violations := j.clients.Judge(&http.Request{Method: x.op().Method, URL: address, Header: header}, x.Exchange.Request.Body)
+	x.violations = slices.DeleteFunc(violations, func(v contract.Violation) bool {
+		return v.Rule == contract.Authorization || v.Place == "query/"+contract.Cursor // pages choose the cursor
+	})
 }
 
 var (
 	sensitive   = regexp.MustCompile(`(?i)key|token|secret|passw|auth`) // parameters that may hold a key
-	bearer      = regexp.MustCompile(`(?i)^Bearer +([^ ,]+) *$`)
+	bearer      = regexp.MustCompile(`(?i)^Bearer +([^ ,]{8,}) *$`)     // a shorter token may be a placeholder
+	noToken     = regexp.MustCompile(`(?i)^ *Bearer *$`)
 	otherScheme = regexp.MustCompile(`^(?i:Basic|Digest|Token|ApiKey) +[^ ,]+$`)
 	hidden      = regexp.MustCompile(`(?i)redacted|\*\*|…|^Bearer x+$`) // what programs put in place of keys
-	placeholder = regexp.MustCompile(`^\$OUTREACH_KEY_(\w+)$`)          // what this program does
 )
 
 const (
-	shortestKey = 8    // bytes of a token that tells keys apart
+	shortestKey = 8    // bytes of what is redacted
 	mostKeys    = 1000 // that are told apart
 )
 
@@ -161,36 +179,42 @@ const (
 // sends keys with other requests has sent this one without.
 func (j *Judge) keyOf(header http.Header) *key {
 	values, agent := header["Authorization"], header.Get("User-Agent")
-	if len(values) == 0 && (j.seesKeys || j.sendsKeys[agent]) {
-		return &key{lacks: spec.AuthHeaderMissing}
-	}
-	if len(values) != 1 || hidden.MatchString(values[0]) {
-		return nil
-	}
-	match := bearer.FindStringSubmatch(values[0])
 	switch {
-	case strings.EqualFold(strings.TrimSpace(values[0]), "Bearer"):
+	case len(values) == 0 && (j.SeesKeys || j.sendsKeys[agent]):
+		return &key{lacks: spec.AuthHeaderMissing}
+	case len(values) != 1 || hidden.MatchString(values[0]):
+		return nil
+	case noToken.MatchString(values[0]):
 		return &key{lacks: spec.AuthTokenEmpty}
 	case otherScheme.MatchString(values[0]):
 		return &key{lacks: spec.AuthSchemeOther}
-	case match == nil || len(match[1]) < shortestKey || len(j.keys) == mostKeys && j.keys[match[1]] == nil:
+	}
+	match := bearer.FindStringSubmatch(values[0])
+	if match == nil {
 		return nil
 	}
-	token := match[1]
-	if j.keys[token] == nil {
-		k := &key{Key: profile.Key{Name: "recorded-" + strconv.Itoa(len(j.keys)+1), Token: token}, served: map[string]bool{}}
-		for _, own := range j.profile.Keys {
-			if own.Token == token || "$"+own.ForClient().Env() == token {
-				k.Key, k.known = own, true
-			}
-		}
-		if k.redacted = placeholder.MatchString(token); !k.redacted {
-			redact.Process.Learn(token, k.ForClient().Env())
-		} else if !k.known {
-			k.Name = "recorded" + strings.Trim(token, "$")
-		}
-		j.keys[token] = k
-	}
 	j.sendsKeys[agent] = true
-	return j.keys[token]
+	k := j.keys[match[1]]
+	if k == nil && len(j.keys) < mostKeys {
+		k = j.newKey(match[1])
+		j.keys[match[1]] = k
+	}
+	return k
+}
+
+// newKey returns the key of a token, as the profile describes it. No output will show the token.
+func (j *Judge) newKey(token string) *key {
+	k := &key{Key: profile.Key{Name: "recorded-" + strconv.Itoa(len(j.keys)+1), Token: token}, placeholder: strings.HasPrefix(token, "$")}
+	for _, own := range j.profile.Keys {
+		if own.Token == token || "$"+own.ForClient().Env() == token {
+			k.Key, k.known = own, true
+		}
+	}
+	if k.State == profile.KeyRevoked {
+		k.lacks = spec.AuthKeyRevoked
+	}
+	if !k.placeholder {
+		redact.Process.Learn(token, k.ForClient().Env())
+	}
+	return k
 }

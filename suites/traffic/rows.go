@@ -7,32 +7,73 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/match"
 )
 
-// changes are the creations and deletions of a segment, by the ids of their rows. A deletion may
-// have had its effect whatever its response is.
-type changes struct {
-	created map[string][]*exchange
-	deleted map[string][]*exchange
+// history is what the exchanges of a segment ask and show of one row, in the order of time.
+type history struct {
+	created []*exchange
+	deleted []*exchange // such a request may have had its effect whatever its response is
+	named   []*exchange // by a request, also by those that delete it
+	seen    []sighting
 }
 
-func (j *Judge) changes() changes {
-	c := changes{map[string][]*exchange{}, map[string][]*exchange{}}
+// sighting is a row in the response to a request that changes nothing.
+type sighting struct {
+	*exchange
+	item int
+}
+
+func (s sighting) row() paging.Row { return s.rows[s.item] }
+
+// alone returns the response as if it showed this row alone.
+func (s sighting) alone() api.Response {
+	view := s.Response
+	view.Items, view.Call.Operation.Answer = []map[string]any{s.row().Value}, spec.One
+	return view
+}
+
+// histories are those of the rows that a segment creates or names, by their keys.
+type histories map[string]*history
+
+func (j *Judge) histories() histories {
+	all := histories{}
+	of := func(id string) *history {
+		key := paging.FoldID(id)
+		if all[key] == nil {
+			all[key] = &history{}
+		}
+		return all[key]
+	}
 	for _, x := range j.segment {
-		switch {
-		case x.op().Deletes():
-			id := paging.FoldID(x.Call.ID)
-			c.deleted[id] = append(c.deleted[id], x)
-		case x.op().ID == spec.CreatePlacementTest && x.OK():
-			id := paging.FoldID(x.ID())
-			c.created[id] = append(c.created[id], x)
+		if x.op().ID == spec.CreatePlacementTest && x.OK() {
+			h := of(x.ID())
+			h.created = append(h.created, x)
+		}
+		for _, n := range x.op().Names {
+			h := of(x.named(n.Field))
+			h.named = append(h.named, x)
+			if x.op().Deletes() {
+				h.deleted = append(h.deleted, x)
+			}
 		}
 	}
-	return c
+	delete(all, "") // what is named without an id
+	for _, x := range j.segment {
+		if !x.OK() || x.op().Unsafe() {
+			continue
+		}
+		for i, row := range x.rows {
+			if h := all[row.Key]; h != nil && row.ByID {
+				h.seen = append(h.seen, sighting{x, i})
+			}
+		}
+	}
+	return all
 }
 
 // skew is how far the clocks of a target and of who records may be apart.
@@ -40,236 +81,152 @@ const skew = time.Minute
 
 // concern reports whether the walk may lack the row because of a change: it is new, or somebody
 // asked for its deletion. The specification does not say how soon a view shows a change.
-func (c changes) concern(row paging.Row, w walk, visibility time.Duration) bool {
+func (all histories) concern(row paging.Row, w walk, visibility time.Duration) bool {
 	young := w.began().Add(-visibility)
 	if id, err := uuid.Parse(row.Key); err == nil && id.Version() == 7 {
-		seconds, nanoseconds := id.Time().UnixTime()
-		if time.Unix(seconds, nanoseconds).After(young.Add(-skew)) {
+		if seconds, nanoseconds := id.Time().UnixTime(); time.Unix(seconds, nanoseconds).After(young.Add(-skew)) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(c.created[row.Key], func(x *exchange) bool { return x.ended.After(young) }) ||
-		slices.ContainsFunc(c.deleted[row.Key], func(x *exchange) bool { return x.Sent.Before(w.ended()) })
+	h := all[row.Key]
+	return h != nil && (slices.ContainsFunc(h.created, func(x *exchange) bool { return x.ended.After(young) }) ||
+		slices.ContainsFunc(h.deleted, func(x *exchange) bool { return x.Sent.Before(w.ended()) }))
 }
 
-// during reports whether rows of the walk's list were created or deleted while it was under way.
-func (c changes) during(w walk) (created, deleted bool) {
-	within := func(all map[string][]*exchange) bool {
-		for _, exchanges := range all {
-			for _, x := range exchanges {
-				if x.op().Resource == w.List.Operation.Resource && x.Status/100 == 2 && x.ended.After(w.began()) && x.Sent.Before(w.ended()) {
-					return true
-				}
+// changing reports whether rows of the walk's list were created or deleted while it was under way.
+func (all histories) changing(w walk) (created, deleted bool) {
+	meanwhile := func(x *exchange) bool {
+		return x.op().Resource == w.List.Operation.Resource && x.Status/100 == 2 && x.ended.After(w.began()) && x.Sent.Before(w.ended())
+	}
+	for _, h := range all {
+		created = created || slices.ContainsFunc(h.created, meanwhile)
+		deleted = deleted || slices.ContainsFunc(h.deleted, meanwhile)
+	}
+	return created, deleted
+}
+
+// judgeRows judges what several exchanges ask and show of one row.
+func (j *Judge) judgeRows(walks []walk, rows histories) {
+	created := 0
+	for id, h := range rows {
+		if len(h.created) > 0 {
+			created++
+			j.judgeCreation(h)
+		}
+		for _, x := range h.named {
+			if x.OK() && x.op().HasPathID() {
+				j.judgeView(x, h.seen)
 			}
 		}
-		return false
-	}
-	return within(c.created), within(c.deleted)
-}
-
-// sighting is a row in a response.
-type sighting struct {
-	*exchange
-	item int
-}
-
-func (s sighting) row() map[string]any { return s.rows[s.item].Value }
-
-// pointer returns the JSON pointer to the row.
-func (s sighting) pointer() string { return s.op().RowPointer(s.item) }
-
-// against compares the row with another view of it.
-func (s sighting) against(other map[string]any, mayChange []string) api.Verdict {
-	view := s.Response
-	view.Items, view.Call.Operation.Answer = []map[string]any{s.row()}, spec.One
-	found := judged(match.AgreeWithRow(other, mayChange...), view)
-	for i := range found.Findings {
-		found.Findings[i].Pointer = s.pointer() + found.Findings[i].Pointer
-	}
-	return found
-}
-
-// sightings returns where the rows of the ids are shown, in the order of time.
-func (j *Judge) sightings(wanted func(id string) bool) map[string][]sighting {
-	all := map[string][]sighting{}
-	for _, x := range j.segment {
-		if !x.OK() || x.op().Unsafe() {
-			continue
-		}
-		for i, row := range x.rows {
-			if row.ByID && wanted(row.Key) {
-				all[row.Key] = append(all[row.Key], sighting{x, i})
-			}
+		if at := slices.IndexFunc(h.deleted, func(x *exchange) bool { return x.OK() }); at >= 0 {
+			j.judgeDeletion(id, h, at, walks)
 		}
 	}
-	return all
-}
-
-// judgeRows judges what several exchanges show of one row.
-func (j *Judge) judgeRows(walks []walk, c changes) {
-	read := map[string][]*exchange{}
-	for _, x := range j.segment {
-		if x.op().ID == spec.GetPlacementTest {
-			id := paging.FoldID(x.Call.ID)
-			read[id] = append(read[id], x)
-		}
-	}
-	seen := j.sightings(func(id string) bool { return c.created[id] != nil || c.deleted[id] != nil || read[id] != nil })
-	for id, creations := range c.created {
-		j.judgeCreation(creations, seen[id], c.deleted[id])
-	}
-	if len(c.created) > 1 {
-		j.counts(spec.StateCreateDistinct, spec.CreatePlacementTest, len(c.created))
-	}
-	for id, gets := range read {
-		for _, get := range gets {
-			if get.OK() {
-				j.judgeGet(get, seen[id])
-			}
-		}
-	}
-	for id, deletions := range c.deleted {
-		j.judgeDeletion(deletions, seen[id], read[id], walks)
+	if created > 1 {
+		j.counts(spec.StateCreateDistinct, spec.CreatePlacementTest, created)
 	}
 }
 
 // judgeCreation judges that a created test has an id of its own and keeps its values.
-func (j *Judge) judgeCreation(creations []*exchange, seen []sighting, deletions []*exchange) {
-	made := creations[0]
-	for _, again := range creations[1:] {
+func (j *Judge) judgeCreation(h *history) {
+	made := h.created[0]
+	for _, again := range h.created[1:] {
 		j.charge(spec.StateCreateDistinct, made.op().ID, again, "/id", "an id of its own", "that of "+made.String())
 	}
 	const most = 3 // views by each operation
 	views := map[string]int{}
-	for _, s := range seen {
-		if s.Sent.Before(made.ended) || views[s.op().ID] == most || len(deletions) > 0 && s.ended.After(deletions[0].Sent) || s.host != made.host {
+	for _, s := range h.seen {
+		deleted := len(h.deleted) > 0 && s.ended.After(h.deleted[0].Sent)
+		if s.host != made.host || s.Sent.Before(made.ended) || deleted || views[s.op().ID] == most {
 			continue
 		}
 		views[s.op().ID]++
-		view := s.Response
-		view.Items, view.Call.Operation.Answer = []map[string]any{s.row()}, spec.One
-		j.ignores(made, view)
-		for field := range made.Call.Members() {
-			if slices.Contains(match.ChangesAtItsEnd, field) && s.Sent.Sub(made.ended) > j.profile.Visibility() {
-				continue // a server changes it by itself
-			}
-			j.keeps(made, field, view)
-		}
+		j.judgeCreated(made, s.alone())
 	}
 }
 
-// judgeGet compares a get with the views of the row before and after it. Both must differ from it
-// alike: the row may have changed on one side.
-func (j *Judge) judgeGet(get *exchange, seen []sighting) {
-	var before, after *sighting
-	for i, s := range seen {
+// judgeView compares a get, or the response to a deletion, with the view before and after it. It must
+// agree with one of them: the row may have changed on one side.
+func (j *Judge) judgeView(x *exchange, seen []sighting) {
+	var before, after []sighting // one at most
+	for _, s := range seen {
 		switch {
-		case s.op().Answer == spec.One || s.host != get.host:
-		case !s.ended.After(get.Sent):
-			before = &seen[i]
-		case !s.Sent.Before(get.ended) && after == nil:
-			after = &seen[i]
+		case s.host != x.host || s.doubt || x.doubt || s.op().Answer == spec.One && !x.op().Deletes():
+		case !s.ended.After(x.Sent):
+			before = []sighting{s}
+		case !s.Sent.Before(x.ended) && after == nil:
+			after = []sighting{s}
 		}
 	}
 	var found []api.Verdict
-	for _, s := range []*sighting{before, after} {
-		if s != nil && !s.doubt && !get.doubt {
-			found = append(found, judged(match.AgreeWithRow(s.row(), match.ChangesAtItsEnd...), get.Response))
-		}
+	for _, s := range append(before, after...) {
+		found = append(found, verdictOf(match.AgreeWithRow(s.row().Value, match.ChangesAtItsEnd...), x.Response))
 	}
-	if len(found) == 0 {
-		return
+	if len(found) > 0 {
+		best := slices.MinFunc(found, func(a, b api.Verdict) int { return len(a.Findings) - len(b.Findings) })
+		j.enterVerdict(spec.StateGetList, x.op().ID, best)
+		j.enterVerdict(spec.StateDeleteAnswer, x.op().ID, best)
 	}
-	differs := found[0]
-	differs.Findings = slices.DeleteFunc(slices.Clone(differs.Findings), func(f api.Finding) bool {
-		return len(found) > 1 && !slices.ContainsFunc(found[1].Findings, func(other api.Finding) bool { return other.Pointer == f.Pointer })
+}
+
+// afterDeletion says which requirement a later request breaks that names a deleted row, by its operation,
+// and what is right.
+var afterDeletion = map[string]struct {
+	id    spec.ID
+	right client.Allowed
+}{
+	spec.GetPlacementTest:    {spec.StateDeleteGet, client.Only(http.StatusNotFound)},
+	spec.DeletePlacementTest: {spec.StateDeleteAgain, client.Only(http.StatusNotFound)},
+	spec.DeleteSubsequence:   {spec.StateDeleteAgain, client.Only(http.StatusNotFound)},
+	spec.MoveLead:            {spec.StateDeleteMove, client.AnyRefusal()},
+}
+
+// judgeDeletion judges what later exchanges show of a deleted row, and how they are refused that name it.
+func (j *Judge) judgeDeletion(id string, h *history, at int, walks []walk) {
+	deleted, again := h.deleted[at], h.deleted[at+1:]
+	op, by := deleted.op(), ": "+deleted.String()+" deleted it"
+	later := func(x *exchange) bool {
+		return x.host == deleted.host && !x.Sent.Before(deleted.ended.Add(j.profile.Visibility()))
+	}
+	gone := slices.DeleteFunc(slices.Clone(walks), func(w walk) bool {
+		return !w.whole || len(w.filters()) > 0 || w.first().host != deleted.host || w.List.Operation.Resource != op.Resource || w.began().Before(deleted.ended) || w.shows(id)
 	})
-	j.verdict(spec.StateGetList, get.op().ID, differs)
-}
-
-// judgeDeletion judges the response to a deletion, and that its row does not show afterwards.
-func (j *Judge) judgeDeletion(deletions []*exchange, seen []sighting, gets []*exchange, walks []walk) {
-	at := slices.IndexFunc(deletions, func(x *exchange) bool { return x.OK() })
-	if at < 0 {
-		return
-	}
-	deleted, op := deletions[at], deletions[at].op()
-	shows := deleted.ended.Add(j.profile.Visibility())
-	later := func(x *exchange) bool { return x.host == deleted.host && !x.Sent.Before(shows) }
-	again := deletions[at+1:]
-	may := []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests}
-	restored := func(s sighting) bool {
-		return len(again) > 0 && !again[0].ended.After(s.Sent) && slices.ContainsFunc(walks, func(w walk) bool {
-			return w.whole && len(w.filters()) == 0 && w.List.Operation.Resource == op.Resource && w.began().After(deleted.ended) && w.ended().Before(s.Sent) && !w.shows(deleted.Call.ID)
-		})
-	}
-	var before *sighting
-	for i, s := range seen {
+	j.counts(spec.StateDeleteList, op.ID, len(gone))
+	for _, s := range h.seen {
+		restored := len(again) > 0 && !again[0].ended.After(s.Sent) && slices.ContainsFunc(gone, func(w walk) bool { return w.ended().Before(s.Sent) })
 		switch {
-		case s.host == deleted.host && !s.ended.After(deleted.Sent) && !s.doubt:
-			before = &seen[i]
-		case later(s.exchange) && restored(s):
-			j.charge(spec.StateDeleteAgain, op.ID, s.exchange, s.pointer(), "a resource that stays deleted", "the resource shows again after "+again[0].String())
-		case later(s.exchange) && s.op().Answer == spec.One:
-			j.charge(spec.StateDeleteGet, op.ID, s.exchange, "status", "404: "+deleted.String()+" deleted the resource", "200")
-		case later(s.exchange):
-			j.charge(spec.StateDeleteList, op.ID, s.exchange, s.pointer(), "no row that "+deleted.String()+" has deleted", "the row "+s.rows[s.item].Key)
+		case later(s.exchange) && restored:
+			j.charge(spec.StateDeleteAgain, op.ID, s.exchange, s.op().RowPointer(s.item), "a row that stays deleted", "the row shows again after "+again[0].String())
+		case later(s.exchange) && s.op().Answer != spec.One:
+			j.charge(spec.StateDeleteList, op.ID, s.exchange, s.op().RowPointer(s.item), "no such row"+by, "the row "+id)
 		}
 	}
-	if before != nil && !deleted.doubt {
-		j.verdict(spec.StateDeleteAnswer, op.ID, judged(match.AgreeWithRow(before.row(), match.ChangesAtItsEnd...), deleted.Response))
-	}
-	for _, get := range gets {
-		switch {
-		case !later(get) || len(get.violations) > 0 || slices.Contains(may, get.Status) || get.key != deleted.key:
-		case get.Status == http.StatusNotFound:
-			j.counts(spec.StateDeleteGet, op.ID, 1)
-		case get.Status != http.StatusOK:
-			j.charge(spec.StateDeleteGet, op.ID, get, "status", "404: "+deleted.String()+" deleted the resource", get.Describe())
+	for _, x := range h.named {
+		rule, ruled := afterDeletion[x.op().ID]
+		if !ruled || !later(x) || x.key != deleted.key || len(x.violations) > 0 || x.Status == http.StatusTooManyRequests || slices.Contains(denials, x.Status) {
+			continue
+		}
+		p := rule.id.On(op.ID)
+		if own := rule.id.On(x.op().ID); spec.Has(own) {
+			p = own
+		}
+		if !rule.right.Status(x.Status) {
+			j.charge(rule.id, p.Operation, x, "status", rule.right.String()+by, x.Describe())
+		} else if spec.Has(p) {
+			j.ledger.Refused(p, x.Status)
 		}
 	}
-	for _, w := range walks {
-		if w.whole && w.List.Operation.Resource == op.Resource && later(w.first()) && !w.shows(deleted.Call.ID) {
-			j.counts(spec.StateDeleteList, op.ID, 1)
-		}
-	}
-	for _, again := range again {
-		switch {
-		case !later(again) || again.key != deleted.key || len(again.violations) > 0 || slices.Contains(may, again.Status):
-		case again.Status == http.StatusNotFound:
-			j.counts(spec.StateDeleteAgain, op.ID, 1)
-		default:
-			j.charge(spec.StateDeleteAgain, op.ID, again, "status", "404: "+deleted.String()+" deleted the resource", again.Describe())
-		}
-	}
-	for _, x := range j.segment {
-		to, _ := x.Call.Members()["subsequence_id"].(string)
-		if x.op().ID == spec.MoveLead && later(x) && paging.FoldID(to) == paging.FoldID(deleted.Call.ID) {
-			if x.Status/100 != 4 {
-				j.charge(spec.StateDeleteMove, x.op().ID, x, "status", "a refusal: "+deleted.String()+" deleted the subsequence", x.Describe())
-			} else if x.Status != http.StatusTooManyRequests {
-				j.ledger.Refused(spec.StateDeleteMove.On(x.op().ID), x.Status)
-			}
-		}
-	}
-}
-
-// shows reports whether the walk shows the row.
-func (w walk) shows(id string) bool {
-	return slices.ContainsFunc(w.Rows(), func(r paging.Row) bool { return r.Key == paging.FoldID(id) })
 }
 
 // judgeDeliveries judges the attempts of each delivery, as each two walks show them.
 func (j *Judge) judgeDeliveries(whole []walk) {
 	for i, w := range whole {
-		for _, later := range whole[i+1:] {
-			if later.began().Before(w.ended()) {
-				continue
-			}
-			for id, found := range match.RulesOfDeliveries(match.AttemptsOf(w.Walk), match.AttemptsOf(later.Walk)) {
-				j.verdict(id, spec.ListWebhookEvents, found)
-			}
-			break
+		later := slices.IndexFunc(whole[i+1:], func(later walk) bool { return !later.began().Before(w.ended()) })
+		if later < 0 {
+			continue
+		}
+		for id, found := range match.RulesOfDeliveries(match.AttemptsOf(w.Walk), match.AttemptsOf(whole[i+1+later].Walk)) {
+			j.enterVerdict(id, spec.ListWebhookEvents, found)
 		}
 	}
 }

@@ -1,9 +1,9 @@
 // Package traffic judges exchanges that other programs sent: those of a browser, of a proxy
 // or of an end-to-end suite. It sends nothing.
 //
-// The rules of a run judge each exchange. Rules on several exchanges (rules.go) judge what the
-// recording shows together: walks, rows in two views, creations, deletions, workspaces. Other
-// clients may change the target meanwhile. So nothing fails that their legal changes explain:
+// The rules of a run judge each exchange (one.go, expected.go). Rules on several exchanges judge what
+// the recording shows together: walks (walks.go), and what is asked and shown of one row (rows.go).
+// Other clients may change the target meanwhile. So nothing fails that their legal changes explain:
 // a row is missing only if it is shown before and after, and nobody seems to have deleted it.
 //
 // The catalogue, the profile and the exchanges are all that it knows. It does not use what a
@@ -12,11 +12,12 @@ package traffic
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver/strict"
@@ -39,26 +40,29 @@ const perExchange, perRow = 4 << 10, 64
 
 // Judge judges exchanges. It is not safe for concurrent use.
 type Judge struct {
-	profile   *profile.Profile
-	known     bool // the caller has described the target
-	rules     *judge.Rules
-	clients   *strict.Clients
-	ledger    *judge.Ledger
-	keys      map[string]*key // by their tokens
-	seesKeys  bool
-	sendsKeys map[string]bool // by the program
-	uses      map[string]*use // by operation; nil for one that no exchange has
-	cursors   map[string]bool // that pages returned, by operation
-	owners
+	SeesKeys bool // the exchanges have all headers that were sent: a request without a key had none
+	Others   int  // exchanges that are not of the API, or without a whole response
 
-	segment []*exchange // that are judged together
-	interned
-	later   []func() // what waits for the end of the recording
-	total   reports.Traffic
-	other   int // exchanges that are not of the API, or without a whole response
-	address string
-	first   time.Time
-	last    time.Time
+	profile *profile.Profile
+	known   bool // the caller has described the target
+	rules   *judge.Rules
+	clients *strict.Clients
+	ledger  *judge.Ledger
+
+	// What the whole recording shows.
+	keys      map[string]*key     // by their tokens
+	sendsKeys map[string]bool     // by the program
+	uses      map[string]*use     // by operation; nil for one that no exchange has
+	cursors   map[string]bool     // that pages returned, by operation
+	owners    map[string][]string // roles of the workspaces in which a row was seen, by its id
+	refusals  []func()            // enter the refusals that wait for the end of the recording
+
+	segment []*exchange               // that are judged together
+	shared  map[string]map[string]any // values of rows in the segment, by resource and key
+	memory  int                       // that the segment takes
+
+	results     reports.Results // without what the ledger says
+	first, last time.Time
 }
 
 // New returns a judge without exchanges. The profile may be nil.
@@ -71,37 +75,43 @@ func New(p *profile.Profile) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Judge{profile: p, known: p != nil, clients: clients, ledger: judge.NewLedger(spec.Pairs()), keys: map[string]*key{}, sendsKeys: map[string]bool{},
-		uses: map[string]*use{}, cursors: map[string]bool{}, total: reports.Traffic{Statuses: map[string]int{}}}
-	if p == nil {
-		j.profile = &profile.Profile{}
+	j := &Judge{profile: cmp.Or(p, &profile.Profile{}), known: p != nil, clients: clients, ledger: judge.NewLedger(spec.Pairs()), keys: map[string]*key{}, sendsKeys: map[string]bool{},
+		uses: map[string]*use{}, cursors: map[string]bool{}, owners: map[string][]string{}, shared: map[string]map[string]any{}, results: reports.Results{Version: reports.ModelVersion}}
+	j.rules = rules.Omitting(j.profile.Omits...)
+	j.results.Target = reports.Target{Name: j.profile.Name, Version: j.profile.Version, Vendor: j.profile.Vendor}
+	j.results.Traffic.Statuses = map[string]int{}
+	for role, w := range j.profile.Workspaces {
+		for _, e := range w.Entries() {
+			for _, id := range e.IDs {
+				j.own(role, id)
+			}
+		}
 	}
-	j.rules, j.owners = rules.Omitting(j.profile.Omits...), ownersOf(j.profile)
-	j.forget()
 	return j, nil
 }
 
 // Add judges an exchange. Its error says what of the entry cannot be read.
 func (j *Judge) Add(e har.Entry) error {
-	j.total.Requests++
+	total := &j.results.Traffic
+	total.Requests++
 	x, ok, err := j.exchangeOf(e)
 	if err != nil || !ok {
-		j.other++
+		j.Others++
 		return err
 	}
-	j.address = cmp.Or(j.address, x.host)
+	j.results.Target.BaseURL = cmp.Or(j.results.Target.BaseURL, x.host)
 	if j.first.IsZero() || x.Sent.Before(j.first) {
 		j.first = x.Sent
 	}
 	if x.ended.After(j.last) {
 		j.last = x.ended
 	}
-	j.total.Statuses[strconv.Itoa(x.Status)]++
-	j.total.BytesReceived += int64(len(x.Body))
+	total.Statuses[strconv.Itoa(x.Status)]++
+	total.BytesReceived += int64(len(x.Body))
 	if j.uses[x.op().ID] == nil {
-		j.uses[x.op().ID] = &use{}
+		j.uses[x.op().ID] = &use{keys: map[*key]bool{}, forms: map[spec.ID]bool{}}
 	}
-	j.alone(x)
+	j.judgeOne(x)
 	j.segment = append(j.segment, x)
 	if j.memory += perExchange + len(x.Exchange.Body) + perRow*len(x.rows); j.memory > maxMemory {
 		j.conclude()
@@ -109,21 +119,24 @@ func (j *Judge) Add(e har.Entry) error {
 	return nil
 }
 
-// conclude judges the exchanges together, and forgets them.
+// conclude judges the exchanges of the segment together, and forgets them.
 func (j *Judge) conclude() {
-	slices.SortStableFunc(j.segment, func(a, b *exchange) int { return cmp.Or(a.Sent.Compare(b.Sent), a.number()-b.number()) })
-	j.together()
-	j.segment = nil
-	j.forget()
+	slices.SortStableFunc(j.segment, func(a, b *exchange) int {
+		return cmp.Or(a.Sent.Compare(b.Sent), a.Exchange.Request.Place-b.Exchange.Request.Place)
+	})
+	walks, rows := j.walks(), j.histories()
+	j.judgeWalks(walks, rows)
+	j.judgeRows(walks, rows)
+	j.segment, j.shared, j.memory = nil, map[string]map[string]any{}, 0
 }
 
 // Results ends the recording and returns what came of it. Who made it and when is up to the caller.
 func (j *Judge) Results() reports.Results {
 	j.conclude()
-	for _, judge := range j.later {
-		judge()
+	for _, enter := range j.refusals {
+		enter()
 	}
-	j.later = nil
+	j.refusals = nil
 	for id, u := range j.uses {
 		if u.unserved != nil && !u.known {
 			j.charge(spec.Served, id, u.unserved, "status", "a status other than 404, 405 and 501 to some request", u.unserved.Describe())
@@ -134,28 +147,26 @@ func (j *Judge) Results() reports.Results {
 			j.ledger.Missing(p, j.lacks(p))
 		}
 	}
-	results := reports.Results{Version: reports.ModelVersion, Checks: j.ledger.Checks(), Observations: j.ledger.Observations(), Troubles: j.ledger.Troubles(), Traffic: j.total}
+	results := j.results
+	results.Checks, results.Observations, results.Troubles = j.ledger.Checks(), j.ledger.Observations(), j.ledger.Troubles()
 	results.Run = reports.Run{Started: j.first.UTC(), Seconds: j.last.Sub(j.first).Seconds(), Profile: string(spec.ProfileFull)}
 	judge.Conclude(&results)
 	results.Levels = summary.Levels(results.Checks)
 	return reports.Shrink(results, jsonfile.Fits)
 }
 
-// Others returns how many exchanges were not judged: not of the API, or without a whole response.
-func (j *Judge) Others() int { return j.other }
-
 // lacks says why nothing is known of a pair.
 func (j *Judge) lacks(p spec.Pair) string {
 	r, _ := spec.FindRequirement(p.Requirement)
 	byKey := slices.Contains([]spec.Group{spec.GroupKeys, spec.GroupIsolation, spec.GroupBilling}, r.Group)
-	switch {
+	switch id := spec.ID(p.Requirement); {
 	case j.uses[p.Operation] == nil:
 		return "a request of " + p.Operation + " in the recording"
 	case byKey && len(j.keys) == 0:
 		return "the keys of the requests: the recording leaves the Authorization header out"
 	case byKey && !j.known:
 		return "what the keys of the requests may do (--target-profile)"
-	case strings.HasSuffix(p.Requirement, "-NO-EFFECT"), p.Requirement == string(spec.StateDeleteOthers), p.Requirement == string(spec.IsolationUntouched), p.Requirement == string(spec.ScopeEffect):
+	case strings.HasSuffix(p.Requirement, "-NO-EFFECT"), id == spec.StateDeleteOthers, id == spec.IsolationUntouched, id == spec.ScopeEffect:
 		return "proof that no other client changed anything"
 	case r.Group == spec.GroupRate:
 		return "the rate limit of the target: judge sends no requests to exceed it"
@@ -163,15 +174,15 @@ func (j *Judge) lacks(p spec.Pair) string {
 	return "exchanges that put it to the test"
 }
 
-// counts enters that a requirement was put to the test and held.
+// counts enters that a requirement was put to the test and held. Like charge, it does nothing if the
+// catalogue does not bind the requirement to the operation.
 func (j *Judge) counts(id spec.ID, operation string, times int) {
 	if p := id.On(operation); times > 0 && spec.Has(p) {
 		j.ledger.Assessed(p, times)
 	}
 }
 
-// charge enters what an exchange shows that breaks a requirement. It does nothing if the catalogue
-// does not bind the requirement to the operation.
+// charge enters what an exchange shows that breaks a requirement.
 func (j *Judge) charge(id spec.ID, operation string, x *exchange, pointer, expected, actual string) {
 	p := id.On(operation)
 	if !spec.Has(p) {
@@ -184,8 +195,19 @@ func (j *Judge) charge(id spec.ID, operation string, x *exchange, pointer, expec
 	})
 }
 
-// verdict enters what a matcher found. The findings name their exchanges.
-func (j *Judge) verdict(id spec.ID, operation string, found api.Verdict) {
+// expect enters whether a response meets one of our matchers.
+func (j *Judge) expect(r api.Response, id spec.ID, operation string, m types.GomegaMatcher) {
+	j.enterVerdict(id, operation, verdictOf(m, r))
+}
+
+// verdictOf returns what one of our matchers finds.
+func verdictOf(m types.GomegaMatcher, actual any) api.Verdict {
+	_, _ = m.Match(actual) // ours only fail on another type
+	return api.VerdictOf(m, actual, "")
+}
+
+// enterVerdict enters what a matcher found. The findings name their exchanges.
+func (j *Judge) enterVerdict(id spec.ID, operation string, found api.Verdict) {
 	if len(found.Findings) == 0 {
 		j.counts(id, operation, found.Assessed)
 	}
@@ -193,22 +215,6 @@ func (j *Judge) verdict(id spec.ID, operation string, found api.Verdict) {
 		j.charge(id, operation, &exchange{Response: f.Response}, f.Pointer, f.Expected, f.Actual)
 	}
 }
-
-// String names the exchange in the recording.
-func (x *exchange) String() string {
-	return fmt.Sprintf("entries[%d], sent at %s", x.number(), x.Sent.UTC().Format(time.RFC3339Nano))
-}
-
-// number counts the entries of the recording from 0.
-func (x *exchange) number() int { return x.Exchange.Request.Place }
-
-func (x *exchange) op() spec.Operation { return x.Call.Operation }
-
-// SeesKeys says that the exchanges have all headers that were sent: a request without a key had none.
-func (j *Judge) SeesKeys() { j.seesKeys = true }
-
-// Address returns the address of the target in the first exchange; "" without one.
-func (j *Judge) Address() string { return j.address }
 
 // Clients returns what clients have sent that the specification does not allow.
 func (j *Judge) Clients() strict.Report { return j.clients.Report() }
