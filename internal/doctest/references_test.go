@@ -157,31 +157,6 @@ func TestPathsExist(t *testing.T) {
 	})
 }
 
-var layoutRow = regexp.MustCompile("(?m)^\\| \\[`([^`]+)`\\]\\(([^)]+)\\) \\| \\S.*\\|$")
-
-// layout verifies that the table of directories has a row for each directory at
-// the top level, and no other.
-func layout(directories []string) check {
-	return func(d document) []string {
-		var named, problems []string
-		for _, row := range layoutRow.FindAllStringSubmatch(d.text, -1) {
-			named = append(named, row[1])
-			if row[1] != row[2] {
-				problems = append(problems, fmt.Sprintf("the row %s of the layout links to %s", row[1], row[2]))
-			}
-			if !slices.Contains(directories, row[1]) {
-				problems = append(problems, fmt.Sprintf("the layout has a row %s, which is no directory at the top level", row[1]))
-			}
-		}
-		for _, directory := range directories {
-			if !slices.Contains(named, directory) {
-				problems = append(problems, fmt.Sprintf("the layout lacks a row for %s", directory))
-			}
-		}
-		return problems
-	}
-}
-
 func TestSampleProfileIsValid(t *testing.T) {
 	const path = "docs/target-profile.yaml"
 	p, err := profile.Parse(path, []byte(read(t, path)))

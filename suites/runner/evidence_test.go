@@ -12,21 +12,12 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/evidence"
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
 // A recorded run that is judged again has the same outcomes, and sends the same requests. A
 // response that somebody has changed shows.
-func TestRecordedRunIsJudgedAgain_long(t *testing.T) {
-	if testbed.RaceDetector {
-		t.Skip("the clients of other tests race as much, in less time")
-	}
-	judgeAgain(t, Selection{Operations: []string{"inbox-placement-tests.*", spec.ListLeadLabels}}, nil)
-}
-
-// So does a whole run.
 func TestRecordedRunIsJudgedAgain_long(t *testing.T) {
 	judgeAgain(t, Selection{}, &Challenge{Nonce: "a nonce", Run: 2, Ordinary: true})
 }
