@@ -28,7 +28,7 @@ RACED = ./suites/runner ./loadtest/runner ./internal/client ./internal/judge ./i
 # lines in the documents, of containers that come up in every way and of many runs take
 # minutes, too; make fresh compares generated files.
 # make nightly runs them.
-LONG = ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp|TestSteady|TestGeneratedPartsAreFresh)$$|_long$$
+LONG = ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp|TestSteady|TestGeneratedPartsAreFresh|TestConformance)$$|_long$$
 
 # Timeouts are for tests that hang. make lint vets.
 TESTS = $(RARE_GC) $(GO) test -vet=off -timeout 20m $(TESTFLAGS)

@@ -261,7 +261,7 @@ func TestRunNeedsScenarios(t *testing.T) {
 
 // A tenth of the requests waits for 20 s, and the run for a second. Its percentiles say so,
 // in every file, however fast the other responses are.
-func TestPercentilesCoverRequestsWithoutAResponse(t *testing.T) {
+func TestPercentilesCoverRequestsWithoutAResponse_long(t *testing.T) {
 	t.Parallel()
 	server := within(t, time.Second, served(t, "", "90%:0ms,10%:20s"))
 	want := map[string]load.Outcome{"p99<500ms": load.Missed, "p99<15s": load.Inconclusive, "max<500ms": load.Missed, "max<15s": load.Inconclusive,

@@ -74,7 +74,7 @@ func (p *process) awaits(what <-chan struct{}) {
 
 // An interrupted scenario of whatever kind does not wait for answers that do not
 // come. No request would time out before the test.
-func TestInterruptedLoadOfASilentTarget(t *testing.T) {
+func TestInterruptedLoadOfASilentTarget_long(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answered int64 // requests, some of them before the scenario
@@ -108,7 +108,7 @@ func TestInterruptedLoadOfASilentTarget(t *testing.T) {
 // prove no more than the minutes that outlast the test: each second that was
 // planned has its place in the results, which take long to read with the race
 // detector.
-func TestLoadIsInterruptedInTheMiddle(t *testing.T) {
+func TestLoadIsInterruptedInTheMiddle_long(t *testing.T) {
 	t.Parallel()
 	const first = 200 // requests until the interruption, two of them before the scenario
 	for name, args := range map[string][]string{

@@ -38,7 +38,7 @@ func scraped(t *testing.T, address string) map[string]*dto.MetricFamily {
 }
 
 // Whoever watches a run sees its figures while it goes on, and not afterwards.
-func TestALoadCanBeWatched(t *testing.T) {
+func TestALoadCanBeWatched_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	base, reached := reachedAfter(t, 200)

@@ -276,7 +276,7 @@ func TestInterruptedLoad(t *testing.T) {
 
 // --operation bounds all requests: those before the load, of each scenario and of the
 // calibration. --probe names the list to infer the rate limit with.
-func TestLoadRequestsTheNamedOperationsOnly(t *testing.T) {
+func TestLoadRequestsTheNamedOperationsOnly_long(t *testing.T) {
 	t.Parallel()
 	base, truthURL := servingBuilt(t)
 	c := command(t, nil, loadCommand, "--target", base, "--operation", spec.ListLeadLists+","+spec.ListLeadLabels,

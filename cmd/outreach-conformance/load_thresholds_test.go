@@ -12,7 +12,7 @@ import (
 // The profile's thresholds are for every load run: those on figures that a run
 // does not have are none of its business, and those that its flags say again
 // hold once.
-func TestThresholdsOfTheProfileAreForAllRuns(t *testing.T) {
+func TestThresholdsOfTheProfileAreForAllRuns_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	base, _ := servingBuilt(t)

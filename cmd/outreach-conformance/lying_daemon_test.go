@@ -78,7 +78,7 @@ func beforeALyingDaemon(t *testing.T, answers map[string]func(w http.ResponseWri
 	return out
 }
 
-func TestALyingDaemon(t *testing.T) {
+func TestALyingDaemon_long(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answers map[string]func(http.ResponseWriter)

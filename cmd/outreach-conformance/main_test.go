@@ -85,9 +85,13 @@ var calibrations = map[string]func(context.Context, generate.CalibrationOptions)
 //	                              route-first or authorization-first
 //
 // $DOCUMENT is the file of the OpenAPI document.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, "testdata") }
+
+func TestScripts_long(t *testing.T) { runScripts(t, "testdata/long") }
+
+func runScripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {

@@ -188,7 +188,7 @@ func TestInterruptedResultsBeforeTheRollback_long(t *testing.T) {
 
 // Only a second Ctrl-C ends the process: a closed terminal and timeout(1) send the same
 // signal twice.
-func TestSignalsThatComeTwice(t *testing.T) {
+func TestSignalsThatComeTwice_long(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {

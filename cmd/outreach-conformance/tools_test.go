@@ -201,11 +201,11 @@ func forgetAll(t *testing.T, truthURL string) {
 	answer.Body.Close()
 }
 
-// TestTools prints what run and load cost beside k6 and Vegeta, and how right their
+// TestTools_long prints what run and load cost beside k6 and Vegeta, and how right their
 // figures are. Every tool is a process of its own and does the same work in turns. The
 // truth is the server's. Tools that are not installed are named and left out. Run it with
 // make nightly.
-func TestTools(t *testing.T) {
+func TestTools_long(t *testing.T) {
 	tools := []tool{{"load", ours}}
 	works := []work{{"98 % in 2 ms, 2 % in 250 ms", "98%:2ms,2%:250ms", 500, 20 * time.Second, recorded},
 		{"a stall of 2 s in 10 s", "stall=2s/10s", 500, 20 * time.Second, stalled}}

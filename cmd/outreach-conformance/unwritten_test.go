@@ -45,7 +45,7 @@ func TestTheSummaryNamesNoFileThatIsNotThere_long(t *testing.T) {
 }
 
 // If one file of a pass cannot be written, the others say that the run is not a pass.
-func TestAPassThatCannotBeWrittenIsNone(t *testing.T) {
+func TestAPassThatCannotBeWrittenIsNone_long(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []string{loadFile, pageFile, loadJUnitFile} {
 		t.Run(lost, func(t *testing.T) {

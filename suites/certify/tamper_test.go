@@ -27,7 +27,7 @@ import (
 	"outreach.example/conformance/suites/runner"
 )
 
-var tampered = flag.Int("tampered", 12, "how many changed bundles TestTampering checks")
+var tampered = flag.Int("tampered", 4, "how many changed bundles TestTampering checks")
 
 var vendor = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 

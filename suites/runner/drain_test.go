@@ -70,7 +70,7 @@ func limitedToken(server *target.Target) string {
 
 // The limit's period may pass between the requests that exceed it and the change that it
 // must refuse. Then both are sent again, so that no verdict depends on the speed.
-func TestThePeriodPassesBeforeTheChange(t *testing.T) {
+func TestThePeriodPassesBeforeTheChange_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	const period = 4 * time.Second

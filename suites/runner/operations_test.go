@@ -91,7 +91,7 @@ func TestRunObeysTheOperationsOfTheProfile_long(t *testing.T) {
 
 // A check that looks for a value in the rows of another operation names the entry of
 // the profile that holds such values, if that operation is not implemented.
-func TestValueOfAnExcludedList(t *testing.T) {
+func TestValueOfAnExcludedList_long(t *testing.T) {
 	g := NewWithT(t)
 	on, _ := partial(t, "!"+spec.ListTagMappings)
 	on.Profile.Operations = []string{"!" + spec.ListTagMappings}

@@ -20,7 +20,7 @@ import (
 
 // If a target closes keep-alive connections as requests are sent, the run reports the
 // lost requests and the remedy. Losses on new connections have another cause.
-func TestStaleConnectionsAreReported(t *testing.T) {
+func TestStaleConnectionsAreReported_long(t *testing.T) {
 	for name, tc := range map[string]struct {
 		keeps  bool
 		closes func(nth int64, r *http.Request) bool // whether to close the connection instead of its nth response

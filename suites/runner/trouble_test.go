@@ -178,7 +178,7 @@ func TestTargetDies(t *testing.T) {
 
 // What the run could not put back because the target was gone is put back
 // later, from the journal.
-func TestCleanupAfterTheTargetDied(t *testing.T) {
+func TestCleanupAfterTheTargetDied_long(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	journals := t.TempDir()

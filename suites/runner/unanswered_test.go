@@ -19,7 +19,7 @@ import (
 // If one input never gets a response, the requirement of that request fails, with a command
 // that repeats it. A timeout may have another cause. A creation that was carried out each time
 // leaves no row.
-func TestInputsWithoutResponse(t *testing.T) {
+func TestInputsWithoutResponse_long(t *testing.T) {
 	tooMany := func(r *http.Request, _ []byte) bool { return r.URL.Query().Get("limit") == "101" }
 	paused := func(_ *http.Request, body []byte) bool { return bytes.Contains(body, []byte(`"status":2`)) }
 	for name, tc := range map[string]struct {
@@ -75,7 +75,7 @@ func TestInputsWithoutResponse(t *testing.T) {
 }
 
 // A target may close each connection after a few responses without notice. That is no failure.
-func TestConnectionsClosedWithoutNotice(t *testing.T) {
+func TestConnectionsClosedWithoutNotice_long(t *testing.T) {
 	for _, after := range []int{1, 2, 5} {
 		t.Run(fmt.Sprint(after), func(t *testing.T) {
 			t.Parallel()

@@ -39,7 +39,7 @@ func stalling(after int64, came *atomic.Int64) roundTripper {
 }
 
 // A target that stops answering is given up, not waited for request by request.
-func TestTargetStalls(t *testing.T) {
+func TestTargetStalls_long(t *testing.T) {
 	for _, tc := range []struct {
 		name        string
 		after       int64
@@ -147,7 +147,7 @@ func refusingAll(after int64, retryAfter string, came *atomic.Int64) roundTrippe
 }
 
 // A target that answers nothing but 429 is given up after the profile's patience.
-func TestTargetAnswersOnly429(t *testing.T) {
+func TestTargetAnswersOnly429_long(t *testing.T) {
 	for _, tc := range []struct {
 		name, retryAfter string
 		patience         time.Duration
@@ -191,7 +191,7 @@ func TestTargetAnswersOnly429(t *testing.T) {
 
 // A server that ends in the middle is unreachable. Requests that it took with it are no
 // sign of short-lived connections.
-func TestServerEnds(t *testing.T) {
+func TestServerEnds_long(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	behind, err := url.Parse(server.BaseURL)
