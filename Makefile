@@ -20,9 +20,10 @@ PACKAGES  ?= ./cmd/... ./suites/runner ./...
 TESTFLAGS ?=
 
 # RACED packages share memory between goroutines. The race detector slows computation down
-# tenfold and finds nothing in packages that only compute.
-RACED = ./suites/runner ./loadtest/runner ./internal/client ./internal/judge ./internal/outage ./internal/redact \
-	./internal/sandbox/... ./fixtures/refserver/... ./loadtest/generate ./loadtest/inspect
+# tenfold and finds nothing in packages that only compute. One run of ./suites is enough for
+# each change: make nightly has the detector watch those that judge many.
+RACED ?= ./suites ./internal/client ./internal/judge ./internal/outage ./internal/redact ./internal/sandbox/... \
+	./fixtures/refserver/... ./loadtest/generate ./loadtest/inspect
 
 # Tests that compute or wait for long have names that end in _long. Those of the command
 # lines in the documents, of containers that come up in every way and of many runs take
@@ -48,7 +49,7 @@ test: ## run the tests; PACKAGES='./cmd/...' runs some
 # The libraries of others compile faster without inlining.
 race: ## run the tests of concurrent packages with the race detector
 	@CGO_ENABLED=1 $(TESTS) -race '-gcflags=all=-dwarf=false -l' -gcflags=std=-dwarf=false -gcflags=outreach.example/conformance/...=-dwarf=false \
-		-skip '$(LONG)' $(RACED)
+		-skip '_long$$' $(RACED)
 
 selftest: build ## prove that every check finds its defects and accepts legal behaviour
 	bin/outreach-conformance selftest $(ARGS)
