@@ -13,14 +13,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	intoto "github.com/in-toto/attestation/go/v1"
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/structpb"
 )
 
 const payloadType = "application/vnd.in-toto+json"
-
-// statementType is the type of an in-toto statement. The library of in-toto would bring protobuf along: 1.8 MB.
-const statementType = "https://in-toto.io/Statement/v1"
 
 // PrivateKey returns the ed25519 key in a PEM file (PKCS #8), as openssl writes it.
 func PrivateKey(text []byte) (ed25519.PrivateKey, error) {
@@ -64,26 +65,48 @@ func (m Manifest) statement() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	descriptor := func(name, sha256 string) map[string]any {
-		return map[string]any{"name": name, "digest": map[string]string{"sha256": sha256}}
-	}
-	names := func(list []string) []string { return append([]string{}, list...) } // [], not null
 	digest := sha256.Sum256(body)
-	return json.Marshal(map[string]any{
-		"_type":         statementType,
-		"subject":       []any{descriptor(ManifestFile, hex.EncodeToString(digest[:]))},
-		"predicateType": "https://in-toto.io/attestation/test-result/v0.1",
-		"predicate": map[string]any{
-			"result":        m.result(),
-			"configuration": []any{descriptor("catalogue", m.Catalogue), descriptor("openapi.yaml", m.OpenAPI), descriptor(ProfileFile, m.Files[ProfileFile].SHA256)},
-			"passedTests":   names(m.Tests.Passed), "warnedTests": names(m.Tests.Warned), "failedTests": names(m.Tests.Failed),
-			// The specification of in-toto allows such a member. Consumers ignore those that they do not know.
-			"outreachConformance": map[string]any{
-				"certificate": m.Certificate, "level": m.Level, "implementation": m.Implementation, "nonce": m.Nonce,
-				"created": m.Created, "expires": m.Expires, "notAssessedTests": names(m.Tests.NotAssessed),
-			},
+	predicate, err := structpb.NewStruct(map[string]any{
+		"result": m.result(),
+		"configuration": []any{descriptor("catalogue", m.Catalogue), descriptor("openapi.yaml", m.OpenAPI),
+			descriptor(ProfileFile, m.Files[ProfileFile].SHA256)},
+		"passedTests": values(m.Tests.Passed), "warnedTests": values(m.Tests.Warned), "failedTests": values(m.Tests.Failed),
+		// The specification of in-toto allows such a member. Consumers ignore those that they do not know.
+		"outreachConformance": map[string]any{
+			"certificate": m.Certificate, "level": m.Level, "implementation": map[string]any{
+				"name": m.Implementation.Name, "version": m.Implementation.Version, "vendor": m.Implementation.Vendor},
+			"nonce": m.Nonce, "created": m.Created.Format(time.RFC3339Nano), "expires": m.Expires.Format(time.RFC3339Nano),
+			"notAssessedTests": values(m.Tests.NotAssessed),
 		},
 	})
+	if err != nil {
+		return nil, err
+	}
+	text, err := protojson.Marshal(&intoto.Statement{
+		Type:          intoto.StatementTypeUri,
+		Subject:       []*intoto.ResourceDescriptor{{Name: ManifestFile, Digest: map[string]string{"sha256": hex.EncodeToString(digest[:])}}},
+		PredicateType: "https://in-toto.io/attestation/test-result/v0.1",
+		Predicate:     predicate,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var compact bytes.Buffer // the library varies the spaces
+	err = json.Compact(&compact, text)
+	return compact.Bytes(), err
+}
+
+// descriptor is a resource descriptor of a predicate.
+func descriptor(name, sha256 string) map[string]any {
+	return map[string]any{"name": name, "digest": map[string]any{"sha256": sha256}}
+}
+
+func values(texts []string) []any {
+	all := []any{} // [], not null
+	for _, text := range texts {
+		all = append(all, text)
+	}
+	return all
 }
 
 // result returns the result in the words of the predicate. It has none for inconclusive, which must
@@ -131,15 +154,11 @@ func (m Manifest) agrees(payload []byte) error {
 	if err != nil {
 		return err
 	}
-	type statement struct {
-		Type    string `json:"_type"`
-		Subject []struct{ Digest map[string]string }
-	}
-	var found, want statement
-	if json.Unmarshal(payload, &found) != nil || found.Type != statementType || len(found.Subject) == 0 {
+	var found, want intoto.Statement
+	if protojson.Unmarshal(payload, &found) != nil || found.Validate() != nil {
 		return errors.New("the payload is not an in-toto statement")
 	}
-	if err := json.Unmarshal(own, &want); err != nil {
+	if err := protojson.Unmarshal(own, &want); err != nil {
 		return err
 	}
 	var compact bytes.Buffer
