@@ -1,4 +1,4 @@
-package suites
+package runner
 
 import (
 	"cmp"
@@ -20,6 +20,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/selftest/faults"
 
 	. "outreach.example/conformance/suites/api"
@@ -76,7 +77,7 @@ func chains(t *testing.T, rows int) (all []chain) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 
 	env.Begin()
-	specs := Tree.Specs()
+	specs := suites.Tree.Specs()
 	first := specs[slices.IndexFunc(specs, func(s Spec) bool { return s.Title == "keeps name" })] // it looks round for all
 	for i, s := range slices.Insert(specs, 0, first) {
 		n := r.during(func() { g.Expect(s.Execute(t.Context(), nil, env, Execution{}).Failures).To(gomega.BeEmpty()) })

@@ -1,4 +1,4 @@
-package suites
+package runner
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/selftest/faults"
 
 	. "outreach.example/conformance/suites/api"
@@ -32,7 +33,7 @@ func TestNeedsAreDeclared_long(t *testing.T) {
 		Transport: faults.RoundTripper(faults.Serving(server.Handler()), "")})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	env.Begin()
-	for _, s := range Tree.Specs() {
+	for _, s := range suites.Tree.Specs() {
 		for _, need := range s.Undeclared(env.Profile, s.Execute(t.Context(), nil, env, Execution{})) {
 			t.Errorf("%s (%s) does not declare: %s", s.Name(), s.Location, need)
 		}
