@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // index finds the forms of all secrets in one pass over a text.
@@ -13,8 +14,9 @@ type index struct {
 	forms map[uint64][]form // by their first minSecret bytes
 	// filter has a bit for each of these beginnings. Most places of a text need no more.
 	filter [1 << 10]uint64
-	words  []form // short secrets
-	public []byte // texts that are no secrets, in lower case, one per line
+	words  []form    // short secrets
+	public []byte    // texts that are no secrets, in lower case, one per line
+	asked  *sync.Map // part of a form → whether it is in public
 }
 
 // beginning returns the first minSecret bytes in lower case. Some other characters become
@@ -46,7 +48,7 @@ func (x *index) add(secret string) {
 
 // publish adds a text that is no secret.
 func (x *index) publish(text string) {
-	x.public = append(append(x.public, '\n'), strings.ToLower(text)...)
+	x.public, x.asked = append(append(x.public, '\n'), strings.ToLower(text)...), &sync.Map{}
 }
 
 // span is the position of a secret in a text. Its form is empty if something else than one
@@ -76,17 +78,28 @@ func (x *index) find(text []byte) (all []span) {
 // place.
 func (x *index) match(text []byte, at int, f form) (span, bool) {
 	n := common(text[at:], f.text)
-	shown := text[at : at+n]
+	whole := n == len(f.text)
 	switch {
-	case n < minSecret, !f.encoded && bytes.Contains(x.public, bytes.ToLower(shown)):
+	case n < minSecret, !whole && !cutOff(text[at+n:]), !f.encoded && x.isPublic(f.text[:n]):
 		return span{}, false
-	case n == len(f.text) && f.encoded:
+	case whole && f.encoded:
 		start, end := wordAround(text, at, at+n)
 		return span{start: start, end: end}, true
-	case n == len(f.text) && string(shown) == f.text:
+	case whole && string(text[at:at+n]) == f.text:
 		return span{at, at + n, f}, true
 	}
-	return span{start: at, end: at + n}, n == len(f.text) || cutOff(text[at+n:])
+	return span{start: at, end: at + n}, true
+}
+
+// isPublic reports whether the text is a part of what is no secret. The same keys are asked
+// about again and again.
+func (x *index) isPublic(text string) bool {
+	if known, asked := x.asked.Load(text); asked {
+		return known.(bool)
+	}
+	public := bytes.Contains(x.public, bytes.ToLower([]byte(text)))
+	x.asked.Store(text, public)
+	return public
 }
 
 // common returns how many bytes of a text are equal to the form but for letter case.

@@ -21,7 +21,7 @@ type Set struct {
 
 // NewSet returns a set without secrets.
 func NewSet() *Set {
-	return &Set{known: map[string]string{}, index: index{forms: map[uint64][]form{}}}
+	return &Set{known: map[string]string{}, index: index{forms: map[uint64][]form{}, asked: &sync.Map{}}}
 }
 
 // Learn adds a secret. Env is the environment variable that stands for it in texts;
@@ -93,7 +93,8 @@ func (s *Set) Text(text string) string {
 func (s *Set) withWords(text string) []span {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return merge(append(s.index.find([]byte(text)), s.index.findWords([]byte(text))...))
+	content := []byte(text)
+	return merge(append(s.index.find(content), s.index.findWords(content)...))
 }
 
 // join returns the text with a placeholder or a variable for each span. The spans are in
