@@ -16,8 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/har"
 	"outreach.example/conformance/suites/traffic"
@@ -60,27 +58,54 @@ func (f judgeFlags) proxy(ctx context.Context, j *traffic.Judge, stderr io.Write
 		return err
 	}
 	<-stopped
-	_ = p.unjudged.Acquire(context.WithoutCancel(ctx), maxUnjudged) // all is judged, and what passes now is not
+	p.end()
 	if n := p.dropped.Load(); n > 0 {
 		sayOn(stderr)(fmt.Sprintf("not judged: %d exchanges that came faster than they could be judged", n))
 	}
 	return nil
 }
 
-// passing is a transport that has a copy of what passes judged.
+// passing is a transport that has a copy of what passes judged, while nobody waits for the target.
 type passing struct {
 	*http.Transport
-	unjudged *semaphore.Weighted
-	dropped  atomic.Int64
+	judge   *traffic.Judge
+	judged  chan struct{} // closed when all is judged
+	under   atomic.Int64  // requests on their way
+	waiting atomic.Int64  // bytes of the exchanges that wait to be judged
+	dropped atomic.Int64
 
 	mu    sync.Mutex
-	judge *traffic.Judge
+	queue chan har.Entry // nil after the end
 }
 
 func newPassing(j *traffic.Judge) *passing {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression, transport.MaxIdleConnsPerHost = true, 256
-	return &passing{Transport: transport, unjudged: semaphore.NewWeighted(maxUnjudged), judge: j}
+	p := &passing{Transport: transport, judge: j, judged: make(chan struct{}), queue: make(chan har.Entry, maxUnjudged/perExchange)}
+	go p.judgeAll(p.queue)
+	return p
+}
+
+// judgeAll judges what has passed. It leaves the processors to requests that are under way,
+// unless much waits.
+func (p *passing) judgeAll(queue <-chan har.Entry) {
+	defer close(p.judged)
+	for e := range queue {
+		for p.under.Load() > 0 && p.waiting.Load() < maxUnjudged/2 {
+			time.Sleep(time.Millisecond)
+		}
+		_ = p.judge.Add(e) // it counts what cannot be read
+		p.waiting.Add(-weight(e))
+	}
+}
+
+// end waits until all is judged. What passes afterwards is not.
+func (p *passing) end() {
+	p.mu.Lock()
+	close(p.queue)
+	p.queue = nil
+	p.mu.Unlock()
+	<-p.judged
 }
 
 // RoundTrip passes a request. The exchange is judged once the body of the response has passed.
@@ -94,12 +119,15 @@ func (p *passing) RoundTrip(r *http.Request) (*http.Response, error) {
 			io.Closer
 		}{io.MultiReader(bytes.NewReader(sent), r.Body), r.Body}
 	}
+	p.under.Add(1)
 	response, err := p.Transport.RoundTrip(r)
 	if err != nil || response.StatusCode == http.StatusSwitchingProtocols {
+		p.under.Add(-1)
 		return response, err
 	}
 	body := &copying{ReadCloser: response.Body}
 	body.passed = func() {
+		p.under.Add(-1)
 		p.enter(har.Entry{Started: began, Time: har.Millis(time.Since(began)),
 			Request:  har.Request{Method: r.Method, URL: r.URL.String(), Headers: har.Pairs(r.Header), PostData: &har.PostData{Text: string(sent)}},
 			Response: har.Response{Status: response.StatusCode, Headers: har.Pairs(response.Header), Content: body.content(response.Header)}})
@@ -108,19 +136,23 @@ func (p *passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// enter has an exchange judged beside the traffic, unless too many wait.
+// weight is the memory that an exchange takes, in bytes.
+func weight(e har.Entry) int64 {
+	return int64(perExchange + len(e.Request.PostData.Text) + e.Response.Content.Size)
+}
+
+// enter has an exchange judged, unless too many wait.
 func (p *passing) enter(e har.Entry) {
-	weight := int64(min(perExchange+len(e.Request.PostData.Text)+e.Response.Content.Size, maxUnjudged))
-	if !p.unjudged.TryAcquire(weight) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.queue == nil:
+	case p.waiting.Add(weight(e)) > maxUnjudged:
+		p.waiting.Add(-weight(e))
 		p.dropped.Add(1)
-		return
+	default:
+		p.queue <- e // there is room: each weighs at least perExchange
 	}
-	go func() {
-		defer p.unjudged.Release(weight)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		_ = p.judge.Add(e) // it counts what cannot be read
-	}()
 }
 
 // copying is the body of a response, of which the beginning is kept as it passes.
@@ -128,6 +160,7 @@ type copying struct {
 	io.ReadCloser
 	kept   bytes.Buffer
 	whole  bool
+	once   sync.Once
 	passed func()
 }
 
@@ -141,7 +174,7 @@ func (c *copying) Read(p []byte) (int, error) {
 
 // Close is called once the body has passed, or its reader has left.
 func (c *copying) Close() error {
-	defer c.passed()
+	defer c.once.Do(c.passed)
 	return c.ReadCloser.Close()
 }
 
