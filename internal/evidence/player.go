@@ -52,6 +52,7 @@ type Player struct {
 	moved    time.Time             // when a request or a response came last
 	queues   map[string][]*sending // by signature, by place
 	clocks   map[string]*clock
+	begins   map[string]time.Time // when a source sent its first request
 
 	Run     Run
 	Missing []string // requests that the recording does not have
@@ -65,7 +66,7 @@ const maxBodies = 256 << 20
 
 // Open reads a recording.
 func Open(from io.Reader) (*Player, error) {
-	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, Agents: map[string]bool{}, moved: time.Now()}
+	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, begins: map[string]time.Time{}, Agents: map[string]bool{}, moved: time.Now()}
 	open, bodies := map[string]*sending{}, map[[sha256.Size]byte][]byte{} // those whose end has not come yet; equal bodies once
 	kept := 0
 	run, err := read(from, func(e har.Entry) error {
@@ -110,6 +111,11 @@ func Open(from io.Reader) (*Player, error) {
 	p.Run = run
 	p.bySent = slices.Clone(p.byEnd)
 	slices.SortStableFunc(p.bySent, func(a, b *sending) int { return a.sent.Compare(b.sent) })
+	for _, s := range slices.Backward(p.bySent) {
+		if !s.sent.IsZero() {
+			p.begins[s.source] = s.sent
+		}
+	}
 	slices.SortStableFunc(p.byEnd, func(a, b *sending) int { return a.ended.Compare(b.ended) })
 	for _, q := range p.queues {
 		slices.SortStableFunc(q, func(a, b *sending) int { return a.place - b.place })
@@ -244,6 +250,9 @@ func (p *Player) clock(source string) *clock {
 	c := p.clocks[source]
 	if c == nil {
 		c = &clock{now: p.First, decided: p.Run.Decisions[source]}
+		if begins, sends := p.begins[source]; sends {
+			c.now = begins // it may set itself a time limit before its first request
+		}
 		p.clocks[source] = c
 	}
 	return c
