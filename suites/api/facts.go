@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,8 +75,8 @@ const pending, gone = 1, 2
 // changed reports when the run created the row, zero if it did not, and whether it deleted
 // it or tried to. A row whose creation has no response yet is created now.
 func (api *API) changed(row paging.Row) (created time.Time, deleted bool) {
-	state := 0
-	if api.Sandbox().BeingCreated(row) { // asked first: the response may come in between
+	state, pends := 0, api.Sandbox().BeingCreated(row) // asked first: the response may come in between
+	if pends {
 		state = pending
 	} else if _, deleted := api.Sandbox().Changed(row.Key); deleted {
 		state = gone
@@ -84,8 +85,20 @@ func (api *API) changed(row paging.Row) (created time.Time, deleted bool) {
 	if api.decided.state(row, state); state == pending {
 		return client.Now(api.Ctx), false
 	}
+	if pends { // in the recorded run, its creator had seen the response
+		api.awaitCreation(row)
+	}
 	created, _ = api.Sandbox().Changed(row.Key)
 	return created, state == gone
+}
+
+// awaitCreation waits until the creator of the row has noted the response. That takes no time, unless
+// somebody has changed the recording.
+func (api *API) awaitCreation(row paging.Row) {
+	ctx, cancel := context.WithTimeout(api.Ctx, time.Second)
+	defer cancel()
+	for api.Sandbox().BeingCreated(row) && (client.RealTime{}).Sleep(ctx, time.Millisecond) == nil {
+	}
 }
 
 // decided are the choices of specs that depend on what others do at the same time. A recording
