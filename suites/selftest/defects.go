@@ -32,6 +32,7 @@ type Kill struct {
 	Also []spec.Pair
 	// Causes are the probable causes of all that was found broken, if they are counted.
 	Causes []summary.Cause
+	Tries  int // on a whole subject; 0 if a short one showed the defect
 	// Outcome is that of the defect's own pair, Detail what is known of it.
 	Outcome reports.Outcome
 	Detail  string
@@ -40,8 +41,9 @@ type Kill struct {
 // Sharp reports whether the defect was caught by its own check and no other.
 func (k Kill) Sharp() bool { return k.Fate == Killed && len(k.Also) == 0 }
 
-// attempts is how often a defect is tried whose check lacked something: a busy machine may
-// be too slow to exceed a rate limit.
+// attempts is how often a defect is tried whose check did not find it: a busy machine may be
+// too slow to exceed a rate limit, and specs that change one list at the same time may meet.
+// The matrix counts such defects.
 const attempts = 3
 
 // try runs the specs that judge the defect's requirement on its operation, or all specs to
@@ -55,7 +57,8 @@ func (o Options) try(ctx context.Context, rules *judge.Rules, d faults.Defect) (
 	}
 	for attempt := 1; ; attempt++ {
 		kill, err := o.tryOnce(ctx, o.Source, rules, d)
-		if err != nil || kill.Outcome != reports.NotAssessed || attempt == attempts {
+		if err != nil || kill.Fate == Killed || attempt == attempts {
+			kill.Tries = attempt
 			return kill, err
 		}
 	}

@@ -49,6 +49,7 @@ type DefectFate struct {
 	Operation   string   `json:"operation"`
 	Doc         string   `json:"doc"`
 	Fate        Fate     `json:"fate"`
+	Tries       int      `json:"tries,omitempty"`     // if it took more than one
 	Also        []string `json:"also,omitempty"`      // other checks that failed
 	Strangers   []string `json:"strangers,omitempty"` // those among them that are not companions of the requirement
 	Detail      string   `json:"detail,omitempty"`    // for all but the killed: what is known
@@ -112,6 +113,7 @@ func (m Matrix) Unproven() []PairProof {
 type Figures struct {
 	Pairs, Proven, Sharp int // Sharp: pairs with a defect that their check alone caught
 	Defects, Killed      int
+	Again                int // killed at a further try
 	Quirks, Tolerated    int // Tolerated: accepted quirks
 	Seconds              float64
 }
@@ -130,6 +132,7 @@ func (m Matrix) Figures() Figures {
 	for _, d := range m.Defects {
 		if d.Fate == Killed {
 			f.Killed++
+			f.Again += min(d.Tries, 1)
 		}
 	}
 	for _, l := range m.Legal {
@@ -168,8 +171,12 @@ const honest = "honest"
 
 // String is the figures in one line.
 func (f Figures) String() string {
-	return fmt.Sprintf("%d of %d requirement × operation pairs proven, %d of them by a defect that nothing else caught; %d of %d defects killed; %d of %d quirks accepted; %.0f s",
-		f.Proven, f.Pairs, f.Sharp, f.Killed, f.Defects, f.Tolerated, f.Quirks, f.Seconds)
+	again := ""
+	if f.Again > 0 {
+		again = fmt.Sprintf(", %d of them at a further try", f.Again)
+	}
+	return fmt.Sprintf("%d of %d requirement × operation pairs proven, %d of them by a defect that nothing else caught; %d of %d defects killed%s; %d of %d quirks accepted; %.0f s",
+		f.Proven, f.Pairs, f.Sharp, f.Killed, f.Defects, again, f.Tolerated, f.Quirks, f.Seconds)
 }
 
 // prove fills in Pairs, those of the selected operations, from the defects.

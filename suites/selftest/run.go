@@ -206,6 +206,9 @@ func draw[T any](rng *rand.Rand, values []T, n int) []T {
 func (k Kill) fate() DefectFate {
 	f := DefectFate{ID: k.Defect.ID, Requirement: k.Defect.Breaks.Requirement, Operation: k.Defect.Breaks.Operation,
 		Doc: k.Defect.Doc, Fate: k.Fate}
+	if k.Tries > 1 {
+		f.Tries = k.Tries
+	}
 	for _, p := range k.Also {
 		f.Also = append(f.Also, pairName(p))
 		if len(k.Causes) == 0 && !isCompanion(k.Defect.Breaks.Requirement, p.Requirement) {
