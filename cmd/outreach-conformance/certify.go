@@ -163,7 +163,7 @@ func (f certifyFlags) certify(ctx context.Context, stdout, stderr io.Writer) err
 	case len(d.Failed) > 0:
 		return exitError{reports.Failed.ExitCode(), errors.New("not certified: checks failed")}
 	case len(d.Missing) > 0:
-		return exitError{exitCannotTell, fmt.Errorf("not certified: %d things are missing", len(d.Missing))}
+		return exitError{exitCannotTell, fmt.Errorf("not certified: %s missing", printable.Counted(len(d.Missing), "input"))}
 	}
 	_, err = fmt.Fprintf(stdout, "✓ CERTIFIED at the level %s\n", d.Level)
 	return err
