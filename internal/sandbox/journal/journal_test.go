@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 )
@@ -211,5 +212,20 @@ func TestOneRunUsesAWorkspace(t *testing.T) {
 	g.Expect(second.Finish()).To(Succeed())
 	last, _, err := start(NewRun(), here, main, other)
 	g.Expect(err).NotTo(HaveOccurred())
+
+	cache, err := os.UserCacheDir()
+	g.Expect(err).NotTo(HaveOccurred())
+	files := func() []string {
+		all, _ := filepath.Glob(filepath.Join(cache, "outreach-conformance", "*"))
+		return all
+	}
+	g.Expect(files()).To(HaveLen(8), "two for each of four workspaces")
+	for _, file := range files() {
+		g.Expect(os.Chtimes(file, time.Time{}, time.Now().Add(-2*unused))).To(Succeed())
+	}
+	next, _, err := start(NewRun(), here, "d")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(files()).To(HaveLen(6), "two that are in use, and a new one")
+	g.Expect(next.Finish()).To(Succeed())
 	g.Expect(last.Finish()).To(Succeed())
 }

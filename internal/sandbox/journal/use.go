@@ -39,6 +39,7 @@ func (j *Journal) use(run Run, baseURL string, workspaces []string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil
 	}
+	tidy(dir)
 	for _, workspace := range workspaces {
 		name := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.TrimRight(baseURL, "/")+" "+workspace)))
 		if err := j.useOne(filepath.Join(dir, name), run.ID); err != nil {
@@ -46,6 +47,27 @@ func (j *Journal) use(run Run, baseURL string, workspaces []string) error {
 		}
 	}
 	return nil
+}
+
+// unused is after what time the files of a workspace that no run uses are removed.
+const unused = 24 * time.Hour
+
+// tidy removes the files of workspaces that nobody has used for long. Addresses on a machine's
+// own ports seldom come again.
+func tidy(dir string) {
+	old, _ := filepath.Glob(filepath.Join(dir, "*.txt"))
+	for _, about := range old {
+		if file, err := os.Stat(about); err != nil || time.Since(file.ModTime()) < unused {
+			continue
+		}
+		path := strings.TrimSuffix(about, ".txt") + ".lock"
+		lock := flock.New(path)
+		if alone, err := lock.TryLock(); err == nil && alone {
+			_ = os.Remove(about)
+			_ = os.Remove(path)
+		}
+		_ = lock.Close()
+	}
 }
 
 // useOne takes the lock of one workspace. Who has it alone writes into the file beside it
