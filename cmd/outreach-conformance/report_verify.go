@@ -133,14 +133,15 @@ func verifyDirectory(ctx context.Context, dir string) (bundle.Lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	recording, err := inputfile.Open(filepath.Join(dir, evidenceFile))
+	path := filepath.Join(dir, evidenceFile)
+	recording, err := inputfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w (run --evidence writes it)", err)
 	}
-	defer func() { _ = recording.Close() }()
-	_, lines, err := certify.VerifyRun(ctx, claimed, recording, version())
+	_ = recording.Close()
+	_, lines, err := certify.VerifyRun(ctx, claimed, func() (io.ReadCloser, error) { return inputfile.Open(path) }, version())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", recording.Name(), err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return lines, nil
 }
