@@ -149,7 +149,7 @@ type Time struct {
 	RateLimit float64 `json:"rate_limit"`          // only the checks of the rate limit ran
 	Throttled float64 `json:"throttled"`           // waited because of a 429
 	Paced     float64 `json:"paced"`               // waited as the pace of the profile demands
-	Locked    float64 `json:"locked"`              // waited for another run that used the same rows
+	Locked    float64 `json:"locked,omitempty"`    // of earlier versions: waited for another run
 }
 
 // TimePart is a part of the time of a run.

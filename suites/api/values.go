@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,10 @@ func Automated(api *API, k Call) Call {
 // specification does not show the transitions of a test: one that is active may run, and one
 // that has no issue may get one.
 func IsUpToTheServer(field string, value any) bool {
-	return field == "status" && fmt.Sprint(value) == "1" || field == "not_sending_status" && value == ""
+	if number, is := value.(json.Number); is { // of a decoded body
+		value, _ = number.Float64()
+	}
+	return field == "status" && value == 1.0 || field == "not_sending_status" && value == ""
 }
 
 // Creating returns a call that creates a test with the value. An empty or a very long text

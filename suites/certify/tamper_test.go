@@ -2,10 +2,12 @@ package certify
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/ed25519"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -146,4 +148,47 @@ func TestTampering(t *testing.T) {
 	for name := range unseen {
 		g.Expect(onlySigned).To(ContainElement(name), "a change that only a signature shows")
 	}
+}
+
+// A recording that fits is judged once. One that does not is judged again, as specs of a
+// replay may have met by chance, and is then refused.
+func TestRecordingsThatDoNotFitAreJudgedAgain(t *testing.T) {
+	dirs := record(t, "chosen", spec.ListLeadLabels)
+	claimed, err := jsonfile.Run.Read(filepath.Join(dirs[0], bundle.ResultsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording, err := os.ReadFile(filepath.Join(dirs[0], bundle.EvidenceFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := rezipped(t, recording, "/api/v2/lead-labels?limit=100", "/api/v2/lead-labels?limit=99")
+	for want, body := range map[int][]byte{1: recording, maxReplays: changed} {
+		opened := 0
+		_, lines, err := VerifyRun(t.Context(), claimed, func() (io.ReadCloser, error) {
+			opened++
+			return io.NopCloser(bytes.NewReader(body)), nil
+		}, "test")
+		if err != nil || opened != want || (lines.State() == bundle.OK) != (want == 1) {
+			t.Errorf("%s after %d replays instead of %d: %v\n%s", lines.State(), opened, want, err, told(lines))
+		}
+	}
+}
+
+// rezipped replaces the first such text in a compressed recording.
+func rezipped(t *testing.T, recording []byte, text, by string) []byte {
+	t.Helper()
+	from, err := gzip.NewReader(bytes.NewReader(recording))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(from)
+	if err != nil || !bytes.Contains(plain, []byte(text)) {
+		t.Fatalf("no %s in the recording: %v", text, err)
+	}
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	_, _ = zip.Write(bytes.Replace(plain, []byte(text), []byte(by), 1))
+	_ = zip.Close()
+	return out.Bytes()
 }

@@ -85,6 +85,7 @@ func TestDefectIsTriedAgain(t *testing.T) {
 		kill, err := Options{Source: source, Seed: 1}.try(t.Context(), rules, d)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(kill.Fate).To(Equal(want), "%d attempts lack the limit: %s", lacking, kill.Detail)
+		g.Expect(kill.fate().Tries).To(Equal(attempts))
 	}
 }
 
