@@ -24,6 +24,9 @@ type Scheduler interface {
 	// Decide returns the choice, or that of the recorded run. It is for choices that depend on
 	// what other sources do at the same time. about names the choice.
 	Decide(about string, choice int) int
+	// Apart returns the same scheduler for waits beside others of the source: they take no time
+	// from each other.
+	Apart() Scheduler
 }
 
 type sourceKey struct{}
@@ -69,6 +72,13 @@ func Now(ctx context.Context) time.Time { return sourceOf(ctx).scheduler.Now() }
 // also if d is 0.
 func Sleep(ctx context.Context, d time.Duration) error { return sourceOf(ctx).scheduler.Sleep(ctx, d) }
 
+// Apart returns a context for waits beside others of its source (Scheduler.Apart).
+func Apart(ctx context.Context) context.Context {
+	s := sourceOf(ctx)
+	s.scheduler = s.scheduler.Apart()
+	return context.WithValue(ctx, sourceKey{}, s)
+}
+
 // Decide returns the choice of the source (Scheduler.Decide).
 func Decide(ctx context.Context, about string, choice int) int {
 	return sourceOf(ctx).scheduler.Decide(about, choice)
@@ -79,6 +89,9 @@ type RealTime struct{}
 
 // Now is time.Now.
 func (RealTime) Now() time.Time { return time.Now() }
+
+// Apart returns the same.
+func (r RealTime) Apart() Scheduler { return r }
 
 // Decide returns the choice.
 func (RealTime) Decide(_ string, choice int) int { return choice }

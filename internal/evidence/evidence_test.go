@@ -62,6 +62,10 @@ func TestRequestsAreAnsweredFromARecording(t *testing.T) {
 	source := client.From(ctx, "a spec")
 	g.Expect(client.Decide(source, "a choice", 1)).To(Equal(7))
 	g.Expect(client.Now(source)).To(BeTemporally("==", second.Sent.Add(second.Took)))
+	one, beside := client.Apart(source), client.Apart(source)
+	g.Expect(client.Sleep(one, time.Minute)).To(Succeed())
+	g.Expect(client.Now(one)).To(BeTemporally("==", second.Sent.Add(second.Took+time.Minute)))
+	g.Expect(client.Now(beside)).To(BeTemporally("==", second.Sent.Add(second.Took)), "waits beside each other overlap")
 	g.Expect(client.Sleep(source, time.Hour)).To(Succeed(), "a replay does not wait")
 
 	unknown := ask(replay, ctx, "/three")

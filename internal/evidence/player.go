@@ -286,6 +286,29 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
+// Apart returns a clock for a wait beside others: a wait moves its own clock alone, a response all.
+func (c *clock) Apart() client.Scheduler { return &apart{clock: c, now: c.Now()} }
+
+// apart is the clock of a wait beside others of the source.
+type apart struct {
+	*clock
+	now time.Time
+}
+
+// Now returns the time.
+func (a *apart) Now() time.Time {
+	if all := a.clock.Now(); all.After(a.now) {
+		a.now = all
+	}
+	return a.now
+}
+
+// Sleep returns at once.
+func (a *apart) Sleep(ctx context.Context, d time.Duration) error {
+	a.now = a.Now().Add(max(0, d))
+	return ctx.Err()
+}
+
 // Decide returns the choice of the recorded run.
 func (c *clock) Decide(about string, choice int) int {
 	c.mu.Lock()

@@ -66,6 +66,9 @@ type recorded struct {
 	source string
 }
 
+// Apart returns the same.
+func (l *recorded) Apart() client.Scheduler { return l }
+
 func (l *recorded) Decide(about string, choice int) int {
 	l.by.mu.Lock()
 	defer l.by.mu.Unlock()

@@ -20,6 +20,7 @@ const (
 // time. Within returns the last error of look, or [client.ErrCanceled] if the context ends
 // in a pause.
 func Within(ctx context.Context, limit time.Duration, look func(last bool) (done bool, err error)) error {
+	ctx = client.Apart(ctx)
 	began := client.Now(ctx)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		last := client.Now(ctx).Sub(began) >= limit
