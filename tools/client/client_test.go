@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -56,118 +57,46 @@ func as[T any](c caller, example any) T {
 	return value
 }
 
-// operations sends one request for each operation. args holds the examples of the query
-// parameters; bodies and ids are those of the document.
-func operations(c caller) map[string]func(ctx context.Context, args map[string]any) answer {
-	return map[string]func(ctx context.Context, args map[string]any) answer{
-		"campaigns.add-variables": func(ctx context.Context, _ map[string]any) answer {
-			op := c.doc.operation("campaigns.add-variables")
-			r, err := c.CampaignsAddVariablesWithResponse(ctx, as[CampaignID](c, op.id), as[AddCampaignVariables](c, op.body))
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"leads.move": func(ctx context.Context, _ map[string]any) answer {
-			r, err := c.LeadsMoveWithResponse(ctx, as[MoveLead](c, c.doc.operation("leads.move").body))
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"accounts.move": func(ctx context.Context, _ map[string]any) answer {
-			r, err := c.AccountsMoveWithResponse(ctx, as[MoveAccounts](c, c.doc.operation("accounts.move").body))
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"inbox-placement-tests.create": func(ctx context.Context, _ map[string]any) answer {
-			r, err := c.InboxPlacementTestsCreateWithResponse(ctx, as[CreateInboxPlacementTest](c, c.doc.operation("inbox-placement-tests.create").body))
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"inbox-placement-tests.get": func(ctx context.Context, args map[string]any) answer {
-			id, params := as[PlacementTestID](c, c.doc.operation("inbox-placement-tests.get").id), as[InboxPlacementTestsGetParams](c, args)
-			r, err := c.InboxPlacementTestsGetWithResponse(ctx, id, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"inbox-placement-tests.delete": func(ctx context.Context, _ map[string]any) answer {
-			r, err := c.InboxPlacementTestsDeleteWithResponse(ctx, as[PlacementTestID](c, c.doc.operation("inbox-placement-tests.delete").id))
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"subsequences.delete": func(ctx context.Context, _ map[string]any) answer {
-			r, err := c.SubsequencesDeleteWithResponse(ctx, as[SubsequenceID](c, c.doc.operation("subsequences.delete").id))
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"inbox-placement-tests.options": func(ctx context.Context, _ map[string]any) answer {
-			r, err := c.InboxPlacementTestsOptionsWithResponse(ctx)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"phone-numbers.list": func(ctx context.Context, _ map[string]any) answer {
-			r, err := c.PhoneNumbersListWithResponse(ctx)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"inbox-placement-tests.list": func(ctx context.Context, args map[string]any) answer {
-			params := as[InboxPlacementTestsListParams](c, args)
-			r, err := c.InboxPlacementTestsListWithResponse(ctx, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"inbox-placement-reports.list": func(ctx context.Context, args map[string]any) answer {
-			params := as[InboxPlacementReportsListParams](c, args)
-			r, err := c.InboxPlacementReportsListWithResponse(ctx, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"subsequences.list": func(ctx context.Context, args map[string]any) answer {
-			params := as[SubsequencesListParams](c, args)
-			r, err := c.SubsequencesListWithResponse(ctx, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"workspace-members.list": func(ctx context.Context, args map[string]any) answer {
-			params := as[WorkspaceMembersListParams](c, args)
-			r, err := c.WorkspaceMembersListWithResponse(ctx, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"workspace-group-members.list": func(ctx context.Context, args map[string]any) answer {
-			params := as[WorkspaceGroupMembersListParams](c, args)
-			r, err := c.WorkspaceGroupMembersListWithResponse(ctx, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"dfy-email-account-orders.list": func(ctx context.Context, args map[string]any) answer {
-			params := as[DfyEmailAccountOrdersListParams](c, args)
-			r, err := c.DfyEmailAccountOrdersListWithResponse(ctx, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"custom-tag-mappings.list": func(ctx context.Context, args map[string]any) answer {
-			params := as[CustomTagMappingsListParams](c, args)
-			r, err := c.CustomTagMappingsListWithResponse(ctx, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"lead-labels.list": func(ctx context.Context, args map[string]any) answer {
-			params := as[LeadLabelsListParams](c, args)
-			r, err := c.LeadLabelsListWithResponse(ctx, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"lead-lists.list": func(ctx context.Context, args map[string]any) answer {
-			params := as[LeadListsListParams](c, args)
-			r, err := c.LeadListsListWithResponse(ctx, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
-		"webhook-events.list": func(ctx context.Context, args map[string]any) answer {
-			params := as[WebhookEventsListParams](c, args)
-			r, err := c.WebhookEventsListWithResponse(ctx, &params)
-			c.sent(err)
-			return answer{r.Body, r.HTTPResponse, r.JSON200}
-		},
+// call sends the request of an operation with the examples of the document: the id and the
+// body of op, and args as query parameters. The client has a method for each operation.
+func (c caller) call(ctx context.Context, op operation, args map[string]any) answer {
+	c.t.Helper()
+	name := ""
+	for word := range strings.FieldsFuncSeq(op.name, func(r rune) bool { return r == '.' || r == '-' }) {
+		name += strings.ToUpper(word[:1]) + word[1:]
 	}
+	method := reflect.ValueOf(c.ClientWithResponses).MethodByName(name + "WithResponse")
+	if !method.IsValid() {
+		c.t.Fatalf("the client has no method %sWithResponse", name)
+	}
+	given := []reflect.Value{reflect.ValueOf(ctx)}
+	for i := 1; i < method.Type().NumIn()-1; i++ { // the last one edits the request
+		kind, example := method.Type().In(i), op.body
+		switch {
+		case kind.Kind() == reflect.Pointer: // to query parameters
+			kind, example = kind.Elem(), args
+		case kind.Kind() != reflect.Struct:
+			example = op.id
+		}
+		value := reflect.New(kind)
+		text, err := json.Marshal(example)
+		if err == nil {
+			err = json.Unmarshal(text, value.Interface())
+		}
+		if err != nil {
+			c.t.Fatalf("the example does not fit into %s: %v", kind, err)
+		}
+		if method.Type().In(i).Kind() != reflect.Pointer {
+			value = value.Elem()
+		}
+		given = append(given, value)
+	}
+	results := method.Call(given)
+	if err, _ := results[1].Interface().(error); err != nil {
+		c.t.Fatal(err)
+	}
+	response := results[0].Elem()
+	return answer{response.FieldByName("Body").Bytes(), response.FieldByName("HTTPResponse").Interface().(*http.Response), response.FieldByName("JSON200").Interface()}
 }
 
 // The client sends each example of the document to the server, in the document's order.
@@ -183,14 +112,10 @@ func TestEveryOperation(t *testing.T) {
 				c = admin
 			}
 			c.t = t
-			call := operations(c)[op.name]
-			if call == nil {
-				t.Fatal("the test has no call")
-			}
 			fields := 0
 			for _, args := range op.queries {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				got := call(ctx, args)
+				got := c.call(ctx, op, args)
 				cancel()
 				if got.http.StatusCode != http.StatusOK || !strings.HasPrefix(got.http.Header.Get("Content-Type"), "application/json") {
 					t.Fatalf("%v: %d %s: %s", args, got.http.StatusCode, got.http.Header.Get("Content-Type"), got.body)
@@ -339,7 +264,7 @@ func TestJudged(t *testing.T) {
 				c = admin
 			}
 			for _, args := range op.queries {
-				operations(c)[op.name](t.Context(), args)
+				c.call(t.Context(), op, args)
 			}
 		}
 		for _, size := range []int{100, 7, 100} {
