@@ -1,10 +1,7 @@
 package runner
 
 import (
-	"fmt"
-	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -18,124 +15,73 @@ import (
 )
 
 // walkOf returns a complete walk of lead lists between two seconds.
-func walkOf(began, ended int, keys ...string) walked {
+func walkOf(began, ended int, keys string) walked {
 	page := paging.Page{}
 	for _, key := range keys {
-		page.Rows = append(page.Rows, paging.Row{Key: key})
+		page.Rows = append(page.Rows, paging.Row{Key: string(key)})
 	}
-	op, _ := spec.FindOperation(spec.ListLeadLists)
 	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
-	return walked{op: op, began: at(began), ended: at(ended), Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}}
+	return walked{op: spec.MustOperation(spec.ListLeadLists), began: at(began), ended: at(ended), Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}}
 }
 
 // A row is missing from a walk only if earlier and later walks show it. It may have
 // been created in between.
 func TestWalksAreComparedWithWhatWasThereAllAlong(t *testing.T) {
 	for name, tc := range map[string]struct {
-		walks  []walked
-		faults int64
-		note   string
+		walks    []walked
+		faults   int64
+		compared bool
 	}{
-		"left out":           {[]walked{walkOf(0, 1, "a", "b"), walkOf(2, 3, "a"), walkOf(4, 5, "a", "b")}, 1, ""},
-		"created meanwhile":  {[]walked{walkOf(0, 9, "a", "b"), walkOf(1, 2, "a"), walkOf(10, 11, "a", "b")}, 0, "not checked for missing rows"},
-		"created in between": {[]walked{walkOf(0, 1, "a"), walkOf(0, 9, "a", "b"), walkOf(2, 3, "a"), walkOf(10, 11, "a", "b")}, 0, ""},
-		"deleted meanwhile":  {[]walked{walkOf(0, 1, "a", "b"), walkOf(2, 9, "a"), walkOf(3, 4, "a", "b")}, 0, "not checked for missing rows"},
-		"deleted in between": {[]walked{walkOf(0, 1, "a", "b"), walkOf(2, 9, "a"), walkOf(3, 4, "a", "b"), walkOf(10, 11, "a")}, 0, ""},
-		"all at once":        {[]walked{walkOf(0, 5, "a", "b"), walkOf(1, 6, "a"), walkOf(2, 7, "a", "b")}, 0, "not checked for missing rows"},
-		"in another order":   {[]walked{walkOf(0, 1, "a", "b"), walkOf(0, 2, "b", "a")}, 1, "not checked for missing rows"},
+		"left out":           {[]walked{walkOf(0, 1, "ab"), walkOf(2, 3, "a"), walkOf(4, 5, "ab")}, 1, true},
+		"created meanwhile":  {[]walked{walkOf(0, 9, "ab"), walkOf(1, 2, "a"), walkOf(10, 11, "ab")}, 0, false},
+		"created in between": {[]walked{walkOf(0, 1, "a"), walkOf(0, 9, "ab"), walkOf(2, 3, "a"), walkOf(10, 11, "ab")}, 0, true},
+		"deleted in between": {[]walked{walkOf(0, 1, "ab"), walkOf(2, 9, "a"), walkOf(3, 4, "ab"), walkOf(10, 11, "a")}, 0, true},
+		"in another order":   {[]walked{walkOf(0, 1, "ab"), walkOf(0, 2, "ba")}, 1, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := walkersOf(t, tc.walks)
-			w.compare()
-			notes := strings.Join(w.r.draft.Result.Notes, "\n")
-			if w.out.Faults != tc.faults || !strings.Contains(notes, tc.note) || tc.note == "" && notes != "" {
-				t.Errorf("%d faults, want %d; notes: %s", w.out.Faults, tc.faults, notes)
-			}
-		})
-	}
-}
-
-// walkersOf returns clients that have finished the walks.
-func walkersOf(t *testing.T, walks []walked) *walkers {
-	t.Helper()
-	r := &runner{env: world(t), ctx: t.Context(), draft: verdict.NewDraft(scenario.Scenario{Kind: scenario.Walk}, verdict.Terms{}), ledger: judge.NewLedger(spec.Pairs())}
-	return &walkers{r: r, lists: []spec.Operation{spec.MustOperation(spec.ListLeadLists)},
-		whole: map[string][]walked{spec.ListLeadLists: walks}}
-}
-
-// The cost of comparing walks grows linearly, because an interrupted run waits for
-// it.
-func TestComparisonOfWalksIsLinear(t *testing.T) {
-	keys := make([]string, 1000)
-	for i := range keys {
-		keys[i] = fmt.Sprint(i)
-	}
-	taken := func(n int) uint64 {
-		var walks []walked
-		for i := range n {
-			walks = append(walks, walkOf(2*i, 2*i+1, keys...))
-		}
-		w := walkersOf(t, walks)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
+		r := &runner{draft: verdict.NewDraft(scenario.Scenario{Kind: scenario.Walk}, verdict.Terms{}), ledger: judge.NewLedger(spec.Pairs())}
+		w := &walkers{r: r, lists: []spec.Operation{spec.MustOperation(spec.ListLeadLists)}, whole: map[string][]walked{spec.ListLeadLists: tc.walks}}
 		w.compare()
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	if few, many := taken(16), taken(mostWalksKept); many > 6*few {
-		t.Errorf("16 walks take %d bytes, and %d, which are four times as many, %d", few, mostWalksKept, many)
+		notes := strings.Join(w.r.draft.Result.Notes, "\n")
+		if w.out.Faults != tc.faults || (notes == "") != tc.compared || !tc.compared && !strings.Contains(notes, "not checked for missing rows") {
+			t.Errorf("%s: %d faults, want %d; notes: %s", name, w.out.Faults, tc.faults, notes)
+		}
 	}
 }
 
-// If no walk completed and returned a row, the scenario is inconclusive. A single
-// list without a complete walk is noted.
-func TestWalksThatAreNotWhole(t *testing.T) {
-	lists := map[string]string{"/lead-lists": spec.ListLeadLists, "/webhook-events": spec.ListWebhookEvents}
-	around := func(path string, when func(*http.Request) bool, do http.HandlerFunc) middleware {
-		return func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if strings.HasSuffix(r.URL.Path, path) && when(r) {
-					do(w, r)
-					return
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	}
+// Lists that show nothing make a scenario inconclusive, or are noted if others show something.
+func TestListsThatShowNothing(t *testing.T) {
 	deeper := func(r *http.Request) bool { return r.URL.Query().Has("starting_after") }
-	always := func(*http.Request) bool { return true }
-	breaks := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
-	empty := func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"items":[]}`)
+	on := func(path string, match func(*http.Request) bool, do http.HandlerFunc) middleware {
+		return instead(func(r *http.Request) bool {
+			return strings.HasPrefix(r.URL.Path, "/api/v2/"+path) && (match == nil || match(r))
+		}, do)
 	}
-	const noneWhole = "no walk completed and returned a row"
+	empty := rows(`{"items":[]}`)
 	for name, tc := range map[string]struct {
-		around middleware
-		want   reports.Verdict
-		says   string // the reason, in part
-		notes  string
+		scenario string
+		around   middleware
+		verdict  reports.Verdict
+		says     string // a reason or a note
 	}{
-		"none comes to its end": {around("", deeper, breaks), reports.Inconclusive, noneWhole, ""},
-		"none shows a row":      {around("", always, empty), reports.Inconclusive, noneWhole, ""},
-		"one list is empty":     {around("/webhook-events", always, empty), reports.Passed, "", "webhook-events.list has no rows to walk"},
-		"one list does not":     {around("/webhook-events", deeper, breaks), reports.Passed, "", "no walk of webhook-events.list completed:"},
-		"nothing is accepted":   {around("", always, breaks), reports.Inconclusive, "none of ", ""},
+		"no walk ends":         {"walk", on("", deeper, breakOff), reports.Inconclusive, "no walk completed and returned a row"},
+		"no walk shows a row":  {"walk", on("", nil, empty), reports.Inconclusive, "no walk completed and returned a row"},
+		"a list is empty":      {"walk", on("webhook-events", nil, empty), reports.Passed, "webhook-events.list has no rows to walk"},
+		"a list does not end":  {"walk", on("webhook-events", deeper, breakOff), reports.Passed, "no walk of webhook-events.list completed:"},
+		"nothing is accepted":  {"walk", on("", nil, breakOff), reports.Inconclusive, "none of "},
+		"no second page":       {"page-depth", on("", nil, empty), reports.Inconclusive, "no list has a second page"},
+		"one without":          {"page-depth", on("webhook-events", nil, empty), reports.Passed, "webhook-events.list has no second page"},
+		"all pages are empty":  {"list-throughput", on("", nil, empty), reports.Inconclusive, "no checked response has rows: "},
+		"some pages are empty": {"soak", on("webhook-events", nil, empty), reports.Passed, "no checked response of webhook-events.list has rows: only empty pages were measured there"},
 	} {
 		t.Run(name, inFakeTime(func(t *testing.T) {
-			o := Run(t.Context(), world(t, tc.around), builtinScenario(t, "walk", func(s *scenario.Scenario) {
-				s.Mix, s.Clients, s.Limits = map[string]int{}, len(lists), []int{100}
-				for _, list := range lists {
-					s.Mix[list] = 1
+			o := Run(t.Context(), world(t, tc.around), builtinScenario(t, tc.scenario, func(s *scenario.Scenario) {
+				s.Mix, s.Duration, s.Warmup, s.Thresholds = map[string]int{spec.ListLeadLists: 1, spec.ListWebhookEvents: 1}, time.Second, 0, nil
+				if s.Kind == scenario.Walk {
+					s.Clients, s.Limits = 2, []int{100}
 				}
-				s.Duration, s.Thresholds = time.Second, nil
 			}))
-			reasons, notes := strings.Join(o.Reasons, "\n"), strings.Join(o.Notes, "\n")
-			if o.Verdict != tc.want || !strings.Contains(reasons, tc.says) || tc.says == "" && reasons != "" || len(o.Reasons) > 1 {
-				t.Errorf("%s: %s; want %s: %s", o.Verdict, reasons, tc.want, tc.says)
-			}
-			if !strings.Contains(notes, tc.notes) {
-				t.Errorf("notes: %s; want %s", notes, tc.notes)
+			if said := strings.Join(append(o.Reasons, o.Notes...), "\n"); o.Verdict != tc.verdict || !strings.Contains(said, tc.says) {
+				t.Errorf("%s: %s; want %s: %s", o.Verdict, said, tc.verdict, tc.says)
 			}
 		}))
 	}

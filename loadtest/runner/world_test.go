@@ -30,6 +30,19 @@ import (
 // middleware is laid around the API of a reference server.
 type middleware = func(http.Handler) http.Handler
 
+// instead does something else with the requests that match.
+func instead(match func(*http.Request) bool, do http.HandlerFunc) middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if match(r) {
+				do(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
 // rules and data take long to make and do not change.
 var (
 	rules = sync.OnceValues(judge.NewRules)
