@@ -1,7 +1,6 @@
 package loadtest_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -11,8 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,15 +40,12 @@ func TestMain(m *testing.M) {
 			}
 			return generate.NullServer(bytes.Repeat([]byte("x"), size), os.Stdout, os.Stdin)
 		},
-		referenceServer: func(args []string) error { return serve(args[0], args[1]) },
-		burn: func([]string) error {
-			var spins atomic.Uint64
-			go func() {
-				for { // takes a core until its standard input ends
-					spins.Add(1)
-				}
-			}()
-			_, err := io.Copy(io.Discard, os.Stdin)
+		referenceServer: func(args []string) error {
+			server, err := start(args[0], args[1])
+			if err == nil {
+				fmt.Println(server.BaseURL, server.TruthURL)
+				_, err = io.Copy(io.Discard, os.Stdin) // its end is that of the parent
+			}
 			return err
 		},
 	})
@@ -63,63 +57,55 @@ func calibrated(context.Context, generate.CalibrationOptions) (measure.Calibrati
 	return measure.Calibration{Ceiling: 10_000, Rate: 5000}, nil
 }
 
-// serve runs a reference server until its standard input ends. It says in a line
-// where it and its truth are.
-func serve(limit, shaped string) error {
+// start starts a reference server that limits the workspace main.
+func start(limit, shaped string) (*target.Target, error) {
 	config, err := shape.Parse(shaped)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	around, err := shape.New(config, 1)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	limits, err := limiter.Parse(limit)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	server, err := target.Embedded(context.Background(), dataset.DefaultOptions(), refserver.Options{
+	return target.Embedded(context.Background(), dataset.DefaultOptions(), refserver.Options{
 		Limiters:   map[string]limiter.Config{dataset.Main: limits},
 		Middleware: []func(http.Handler) http.Handler{around.Middleware},
 	})
-	if err != nil {
-		return err
-	}
-	fmt.Println(server.BaseURL, server.TruthURL)
-	_, _ = io.Copy(io.Discard, os.Stdin) // its end is that of the parent
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	return server.Close(ctx)
 }
 
-// served is a reference server in a process of its own, known by its address as
-// a server is that somebody else runs.
+// served is a reference server that is known by its address, as one that somebody else runs.
+// With -truth it has a process of its own, so that it does not disturb the generator.
 func served(t testing.TB, limit, shaped string) *target.Target {
 	t.Helper()
-	command := testbed.Again(t, referenceServer, limit, shaped)
-	child := exec.Command(command[0], command[1:]...)
-	child.Stderr = os.Stderr
-	stdin, err := child.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(stdin.Close(), child.Wait()); err != nil {
-			t.Errorf("the reference server: %v", err)
+	base, truthURL := "", ""
+	if *full {
+		command := testbed.Again(t, referenceServer, limit, shaped)
+		child := exec.Command(command[0], command[1:]...)
+		stdin, inErr := child.StdinPipe()
+		stdout, outErr := child.StdoutPipe()
+		if err := errors.Join(inErr, outErr, child.Start()); err != nil {
+			t.Fatal(err)
 		}
-	})
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
+		t.Cleanup(func() {
+			if err := errors.Join(stdin.Close(), child.Wait()); err != nil {
+				t.Errorf("the reference server: %v", err)
+			}
+		})
+		if _, err := fmt.Fscanln(stdout, &base, &truthURL); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		server, err := start(limit, shaped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Close(context.Background()) })
+		base, truthURL = server.BaseURL, server.TruthURL
 	}
-	base, truthURL, _ := strings.Cut(strings.TrimSpace(line), " ")
 	found, err := target.URL(profile.Embedded(), base)
 	if err != nil {
 		t.Fatal(err)

@@ -2,18 +2,13 @@ package loadtest_test
 
 import (
 	"bytes"
-	"fmt"
-	"maps"
 	"math"
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/schedule"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -23,180 +18,46 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// Four shards, each as a process of its own would be, come to the same as one
-// run: every count exactly, the percentiles within the error.
-func TestMergedShardsEqualOneRun_long(t *testing.T) {
-	t.Parallel()
-	server := served(t, "", "98%:2ms,2%:250ms")
-	s := writing(140, 2*time.Second)
-	s.Thresholds = []string{"errors<5%"}
-	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 7, Terms: verdict.Terms{LagLimit: time.Hour}, Calibrate: calibrated}
-	run := func(config loadtest.Config) loadtest.Outcome {
-		config.JournalDir = t.TempDir()
-		o, err := loadtest.Run(t.Context(), config)
+// Parts that are not one complete run say nothing of the target. What does not fit is named
+// by its shard and by where it was read.
+func TestPartsThatDoNotFit(t *testing.T) {
+	read := func(source string, p loadtest.Part) loadtest.Part {
+		parts, err := loadtest.ReadParts(source, bytes.NewReader(line(t, p)))
 		if err != nil {
-			t.Error(err)
-		}
-		if _, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, config.JournalDir, nil); err != nil {
-			t.Error(err)
-		}
-		return o
-	}
-	whole := run(config)
-
-	const shards = 4
-	outcomes := make([]loadtest.Outcome, shards)
-	// A busy machine may take longer to prepare all shards. Then they start later.
-	for ahead := 5 * time.Second; ahead == 5*time.Second || slices.ContainsFunc(outcomes, startedLate); ahead *= 2 {
-		config.Start = time.Now().Add(ahead)
-		var all sync.WaitGroup
-		for i := range shards {
-			mine := config
-			mine.Shard = measure.Shard{Index: i, Of: shards}
-			all.Go(func() { outcomes[i] = run(mine) })
-		}
-		all.Wait()
-	}
-	forget(t, server)
-	var lines bytes.Buffer
-	for _, i := range []int{2, 0, 3, 1} { // the order does not matter
-		if err := loadtest.WritePart(&lines, outcomes[i], config.Scenarios, config.LagLimit); err != nil {
 			t.Fatal(err)
 		}
+		return parts[0]
 	}
-	parts, err := loadtest.ReadParts("parts", &lines)
-	if err != nil {
-		t.Fatal(err)
-	}
-	merged := loadtest.Merge(parts, nil, nil)
-	if record := truthOf(t, server); record.Total > 0 {
-		t.Errorf("merging has asked the server %d times", record.Total)
-	}
-	if whole.Results.Verdict != reports.Passed || merged.Results.Verdict == reports.Failed {
-		t.Errorf("one run: %s %q; merged: %s %q", whole.Results.Verdict, whole.Results.Reasons, merged.Results.Verdict, merged.Results.Reasons)
-	}
-	if len(whole.Results.Scenarios) != 1 || len(merged.Results.Scenarios) != 1 || len(merged.Results.Scenarios[0].Phases) != 1 {
-		t.Fatalf("one run: %q; merged: %q", whole.Results.Reasons, merged.Results.Reasons)
-	}
-	sameFigures(t, whole.Results.Scenarios[0].Phases[0], merged.Results.Scenarios[0].Phases[0])
-	if got, want := fmt.Sprint(merged.Results.Traffic.Statuses), fmt.Sprint(whole.Results.Traffic.Statuses); got != want {
-		t.Errorf("statuses of all traffic: %s, want %s", got, want)
-	}
-	t.Run("what does not fit", func(t *testing.T) { misfits(t, parts) })
-}
-
-// startedLate reports whether a shard was not prepared in time for its start.
-func startedLate(o loadtest.Outcome) bool {
-	return strings.Contains(strings.Join(o.Results.Reasons, " "), "should have started")
-}
-
-// sameFigures compares a phase with the same one, merged.
-func sameFigures(t *testing.T, one, merged load.Phase) {
-	t.Helper()
-	if one.Planned != merged.Planned || one.Sent != merged.Sent || one.Sent == 0 || merged.RatePerSecond != one.RatePerSecond || !maps.Equal(one.Statuses, merged.Statuses) {
-		t.Errorf("planned %d, sent %d at %v/s, %v; want %d, %d, %v/s, %v", merged.Planned, merged.Sent, merged.RatePerSecond, merged.Statuses,
-			one.Planned, one.Sent, one.RatePerSecond, one.Statuses)
-	}
-	if len(one.Labels) != len(merged.Labels) {
-		t.Fatalf("%d labels, want %d", len(merged.Labels), len(one.Labels))
-	}
-	for i, l := range one.Labels {
-		if m := merged.Labels[i]; m.Name != l.Name || m.Accepted != l.Accepted || m.Failed != l.Failed || m.Limited != l.Limited {
-			t.Errorf("label %+v, want %+v", m, l)
-		}
-	}
-	var asked, of int64
-	for _, second := range merged.Series {
-		asked += second.Asked
-	}
-	for _, second := range one.Series {
-		of += second.Asked
-	}
-	if asked != of {
-		t.Errorf("%d requests in the seconds, want %d", asked, of)
-	}
-	for i, q := range one.Service.Accepted.Quantiles {
-		m := merged.Service.Accepted.Quantiles[i]
-		t.Logf("service p%g: %.3f ms, merged %.3f ms", 100*q.P, q.ValueMS, m.ValueMS)
-		// Two runs of 280 requests: 5 or 6 of them are slow. The 2 ms and the 250 ms
-		// are the server's own; what else there is, a busy machine adds.
-		if slow := func(ms float64) bool { return ms > 125 }; slow(q.ValueMS) != slow(m.ValueMS) && !q.Flagged && !m.Flagged {
-			t.Errorf("p%g is %.3f ms, want %.3f ms", 100*q.P, m.ValueMS, q.ValueMS)
-		}
-	}
-}
-
-// misfits are parts that do not make a whole: nothing can be said of the target.
-func misfits(t *testing.T, parts []loadtest.Part) {
+	one, two := read("one.json", part(t, 0, 2)), read("two.json", part(t, 1, 2))
 	changed := func(change func(p *loadtest.Part)) []loadtest.Part {
-		p, err := loadtest.ReadParts("parts", bytes.NewReader(line(t, parts[1])))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p[0].Source = parts[1].Source
-		change(&p[0])
-		return []loadtest.Part{parts[0], p[0], parts[2], parts[3]}
+		p := read("two.json", part(t, 1, 2))
+		change(&p)
+		return []loadtest.Part{p, one}
 	}
 	for name, tc := range map[string]struct {
 		parts []loadtest.Part
 		says  string
 	}{
-		"missing":         {parts[:3], "is missing"},
-		"doubled":         {append(slices.Clone(parts), parts[2]), "is present twice"},
-		"doubled instead": {[]loadtest.Part{parts[0], parts[1], parts[2], parts[2]}, "is present twice"},
-		"another seed":    {changed(func(p *loadtest.Part) { p.Results.Run.Seed++ }), "settings or seed"},
-		"another rate":    {changed(func(p *loadtest.Part) { p.Scenarios[0].Rate++ }), "different scenarios, settings"},
-		"another target":  {changed(func(p *loadtest.Part) { p.Results.Target.BaseURL = "http://elsewhere" }), "loaded http://elsewhere"},
-		"another number":  {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Of = 5 }), "is of 5 shards, shard 2 (parts:4) of 4"},
-		"no such shard":   {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Index = 9 }), "there is no shard 9 of 4"},
-		"broken off":      {changed(func(p *loadtest.Part) { p.Outcomes = nil }), "stopped after"},
-		"interrupted":     {changed(func(p *loadtest.Part) { p.Results.Run.Interrupted = true }), "interrupted"},
-		"another start":   {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings[0].Start = time.Unix(1, 0) }), "different start times"},
-		"a phase less":    {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings = nil }), "phases"},
+		"missing":        {[]loadtest.Part{two}, "shard 1 of 2 is missing"},
+		"doubled":        {[]loadtest.Part{one, two, two}, "shard 2 of 2 is present twice"},
+		"another seed":   {changed(func(p *loadtest.Part) { p.Results.Run.Seed++ }), "shard 2 (two.json:1) has different scenarios, settings or seed"},
+		"another rate":   {changed(func(p *loadtest.Part) { p.Scenarios[0].Rate++ }), "different scenarios, settings"},
+		"another target": {changed(func(p *loadtest.Part) { p.Results.Target.BaseURL = "http://elsewhere" }), "loaded http://elsewhere"},
+		"another number": {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Of = 5 }), "is of 2 shards, shard 2 (two.json:1) of 5"},
+		"no such shard":  {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Index = 9 }), "there is no shard 9 of 2"},
+		"broken off":     {changed(func(p *loadtest.Part) { p.Outcomes = nil }), "stopped after"},
+		"interrupted":    {changed(func(p *loadtest.Part) { p.Results.Run.Interrupted = true }), "interrupted"},
+		"another start": {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings[0].Start = time.Unix(1, 0) }),
+			"phase steady of reading began at 2001-09-09T01:46:40Z in shard 1 (one.json:1), at 1970-01-01T00:00:01Z in shard 2 (two.json:1) (give all shards the same --start-at)"},
+		"a phase less": {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings = nil }), "phases"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			o := loadtest.Merge(tc.parts, nil, nil)
-			if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != reports.Inconclusive || !strings.Contains(reasons, tc.says) {
-				t.Errorf("%s: %s; want %s and %q", o.Results.Verdict, reasons, reports.Inconclusive, tc.says)
-			}
-			body, err := load.Encode(o.Results)
-			if err == nil {
-				_, err = load.Parse(body)
-			}
-			if err != nil {
-				t.Errorf("the results are not valid: %v", err)
-			}
-		})
+		o := loadtest.Merge(tc.parts, nil, nil)
+		if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != reports.Inconclusive || !strings.Contains(reasons, tc.says) {
+			t.Errorf("%s: %s: %s; want %q", name, o.Results.Verdict, reasons, tc.says)
+		}
 	}
-}
-
-// What does not fit is named by its shard and by where it was read.
-func TestMisfitsAreNamed(t *testing.T) {
-	late, other := part(t, 1, 2), part(t, 1, 2)
-	late.Outcomes[0].Recordings[0].Start = late.Outcomes[0].Recordings[0].Start.Add(30 * time.Second)
-	other.Results.Run.Seed++
-	for name, tc := range map[string]struct {
-		second loadtest.Part
-		says   string
-	}{
-		"another start": {late, "different start times: phase steady of reading began at 2001-09-09T01:46:40Z in shard 1 (one/part.json:1), " +
-			"at 2001-09-09T01:47:10Z in shard 2 (two/part.json:1) (give all shards the same --start-at)"},
-		"another seed": {other, "shard 2 (two/part.json:1) has different scenarios, settings or seed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var parts []loadtest.Part
-			for source, p := range map[string]loadtest.Part{"one/part.json": part(t, 0, 2), "two/part.json": tc.second} {
-				read, err := loadtest.ReadParts(source, bytes.NewReader(line(t, p)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				parts = append(parts, read...)
-			}
-			o := loadtest.Merge(parts, nil, nil)
-			if want := []string{"the parts are not one complete run: " + tc.says}; !slices.Equal(o.Results.Reasons, want) {
-				t.Errorf("%q; want %q", o.Results.Reasons, want)
-			}
-		})
+	if o := loadtest.Merge([]loadtest.Part{two, one}, nil, nil); o.Results.Verdict != reports.Passed || o.Results.Scenarios[0].Phases[0].Sent != 10 {
+		t.Errorf("what fits: %s %q", o.Results.Verdict, o.Results.Reasons)
 	}
 }
 
@@ -237,7 +98,6 @@ func TestMergedLagCountsByTheLimitOfTheParts(t *testing.T) {
 		says   string
 	}{
 		"none":      {[2]time.Duration{}, reports.Inconclusive, "steady: another load than requested: 30 % of the requests went out in another second than planned"},
-		"below":     {[2]time.Duration{200 * time.Millisecond, 200 * time.Millisecond}, reports.Inconclusive, "steady: another load"},
 		"above":     {[2]time.Duration{500 * time.Millisecond, 500 * time.Millisecond}, reports.Passed, ""},
 		"different": {[2]time.Duration{500 * time.Millisecond, time.Second}, reports.Inconclusive, "settings or seed"},
 	} {
@@ -269,7 +129,6 @@ func TestMergedShardsCountByTheirOwnCeilings(t *testing.T) {
 	}{
 		"far":                  {[2]float64{1000, 1000}, reports.Failed, "max<1us missed"},
 		"the second's is near": {[2]float64{1000, 5}, reports.Inconclusive, "but the generator was near its ceiling"},
-		"not known":            {[2]float64{0, 1000}, reports.Failed, "max<1us missed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			quick, err := threshold.Parse("max<1us")
@@ -305,7 +164,6 @@ func TestDamagedPartsAreErrors(t *testing.T) {
 	other.Results.Scenarios[0].Name = "another"
 	for name, tc := range map[string]struct{ text, says string }{
 		"nothing":                  {"\n\n", "parts: contains no part"},
-		"not JSON":                 {"hello\n", "parts:1: "},
 		"broken off":               {good + good[:len(good)/2], "parts:2: "},
 		"an unknown key":           {replace(`{"version"`, `{"extra":1,"version"`), `unknown field "extra"`},
 		"another version":          {replace(`"version":"3"`, `"version":"99"`), `its version is "99"`},

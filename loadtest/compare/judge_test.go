@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"outreach.example/conformance/reports/load"
 )
 
@@ -60,16 +58,6 @@ func TestOneDoubtEndsTheRejecting(t *testing.T) {
 	}
 }
 
-// Nothing is a ratio of figures of which one is 0 or less, on either side.
-func TestNoRatioWithoutPositiveFigures(t *testing.T) {
-	for _, odd := range []Pair{{0, 1}, {1, 0}, {-1, 1}, {1, -1}} {
-		r := Judge(figure("share", "%", append(pairsOf(9, func(int) Pair { return Pair{1, 3} }), odd)...))[0]
-		if r.Ratio != 0 || r.Verdict == load.EffectNotKnown || math.IsNaN(r.P) || r.Difference.Low > r.Difference.Value || r.Difference.High < r.Difference.Value {
-			t.Errorf("with %v: %+v", odd, r)
-		}
-	}
-}
-
 func TestInconclusive(t *testing.T) {
 	good := func(n int) Figure { return figure("", "", pairsOf(n, func(int) Pair { return Pair{1, 2} })...) }
 	broken := good(12)
@@ -96,46 +84,6 @@ func TestInconclusive(t *testing.T) {
 	if r, alone := Judge(noisy, broken)[0], Judge(noisy)[0]; r.P != 2*alone.P {
 		t.Errorf("P %g, want %g doubled", r.P, alone.P)
 	}
-}
-
-// The interval and the verdict never contradict each other.
-func TestVerdictAndIntervalAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(LeastPairs(3), 12).Draw(t, "pairs")
-		value := rapid.Float64Range(1, 3)
-		var figures []Figure
-		for range 3 {
-			shift := rapid.Float64Range(0, 2).Draw(t, "shift")
-			figures = append(figures, figure("", "", pairsOf(n, func(int) Pair { return Pair{value.Draw(t, "a"), shift + value.Draw(t, "b")} })...))
-		}
-		for _, r := range Judge(figures...) {
-			outside := r.RatioLow > 1+1e-12 || r.RatioHigh < 1-1e-12
-			if outside != differs(r) || (r.P <= Level) != differs(r) {
-				t.Fatalf("%+v", r)
-			}
-		}
-	})
-}
-
-// However the values are rounded, an interval holds its own: where all pairs
-// differ by the same, there is nothing but rounding between them.
-func TestIntervalsHoldTheirValues(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tenths := rapid.Map(rapid.IntRange(1, 60), func(i int) float64 { return float64(i) / 10 })
-		same := rapid.Bool().Draw(t, "all pairs alike")
-		first := Pair{tenths.Draw(t, "a"), tenths.Draw(t, "b")}
-		r := Judge(figure("", "", pairsOf(rapid.IntRange(LeastPairs(1), 24).Draw(t, "pairs"), func(int) Pair {
-			if same {
-				return first
-			}
-			return Pair{tenths.Draw(t, "a"), tenths.Draw(t, "b")}
-		})...))[0]
-		for _, e := range []load.Estimate{*r.Difference, {Value: r.Ratio, Low: r.RatioLow, High: r.RatioHigh}} {
-			if e.Value < e.Low || e.Value > e.High {
-				t.Fatalf("%v is not within %v to %v", e.Value, e.Low, e.High)
-			}
-		}
-	})
 }
 
 // The tested figure gives the direction of an effect. One slow block of A reverses

@@ -58,14 +58,3 @@ func newAttack(p Phase, fail func(error)) *attack {
 	g := &Generator{opts: Options{BaseURL: "http://target.example", Timeout: time.Minute, MaxBody: 1000, Transport: &network{}}}
 	return &attack{Phase: p, g: g, start: time.Now(), fail: fail, requests: context.Background(), recorder: measure.NewRecorder("", time.Time{}, p.Schedule), monitor: g.OutageMonitor()}
 }
-
-// A request that Vegeta did not send ends the phase.
-func TestResultsWithoutARequest(t *testing.T) {
-	g := NewWithT(t)
-	var failed error
-	a := newAttack(Phase{}, func(err error) { failed = err })
-	a.add(&vegeta.Result{Error: "no such method"})
-	g.Expect(failed).To(MatchError(ContainSubstring("no such method")))
-	_, err := a.RoundTrip(&http.Request{})
-	g.Expect(err).To(MatchError(ContainSubstring("without its numbers")))
-}

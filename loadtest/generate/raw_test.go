@@ -15,6 +15,7 @@ import (
 	"github.com/tsenart/vegeta/v12/lib/plot"
 
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 )
 
@@ -43,7 +44,11 @@ func TestVegetaReadsTheRawResults(t *testing.T) {
 		var raw bytes.Buffer
 		n := &network{answer: stall(200*time.Millisecond, 700*time.Millisecond)}
 		generator := inBubble(t, n, Options{Raw: &raw, Workers: 10})
-		first := constant(100, time.Second)
+		first, inspected := constant(100, time.Second), 0
+		warm := constant(10, time.Second) // is neither inspected nor raw
+		warm.Warmup, warm.Inspect = true, func(inspect.Answer) { inspected++ }
+		run(t, generator, warm)
+		n.answer = stall(200*time.Millisecond, 700*time.Millisecond)
 		r := run(t, generator, first)
 		second := first
 		second.Name = "second"
@@ -51,6 +56,7 @@ func TestVegetaReadsTheRawResults(t *testing.T) {
 
 		results := decodeRaw(t, raw.Bytes())
 		g.Expect(results).To(HaveLen(200))
+		g.Expect(inspected).To(BeZero())
 		var metrics vegeta.Metrics
 		picture := plot.New()
 		seen := map[uint64]bool{}
@@ -108,34 +114,4 @@ func TestRawResultsHoldNoSecrets(t *testing.T) {
 	g.Expect(results[0].Headers).To(HaveKeyWithValue("Retry-After", []string{"3"}))
 	g.Expect(results[0].Headers).To(HaveKeyWithValue("Ratelimit-Limit", []string{"10"}))
 	g.Expect(results[0].Headers).NotTo(HaveKey("Set-Cookie"))
-}
-
-// A failed request is no success for Vegeta's reporters.
-func TestRawFailures(t *testing.T) {
-	g := NewWithT(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "10")
-		_ = http.NewResponseController(w).Flush() // the status is there, the body is not
-		panic(http.ErrAbortHandler)
-	}))
-	defer server.Close()
-	var raw bytes.Buffer
-	run(t, newGenerator(t, Options{BaseURL: server.URL, Raw: &raw}, fineSleep), few(Request{Method: "POST", Path: "/"}))
-	for _, r := range decodeRaw(t, raw.Bytes()) {
-		g.Expect(r.Code).To(BeZero())
-		g.Expect(r.Error).To(Equal("reset"))
-	}
-}
-
-type brokenWriter struct{}
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
-
-func TestRawWriteErrors(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		r, _, err := inBubble(t, &network{}, Options{Raw: brokenWriter{}}).Run(t.Context(), constant(10, time.Second))
-		g.Expect(err).To(MatchError(ContainSubstring("disk full")))
-		g.Expect(r.Sent).To(BeEquivalentTo(10), "the figures are there nevertheless")
-	})
 }

@@ -213,37 +213,6 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	}
 }
 
-// TestLyingRetryAfter: a promise that is too short is called a lie.
-func TestLyingRetryAfter(t *testing.T) {
-	w := newWorld(2, mustParse(t, "sliding-log:10/5s"), time.Millisecond)
-	wire := w.wire()
-	wire.Send = func(ctx context.Context, subjects []Subject) []Observation {
-		seen := w.send(ctx, subjects)
-		for _, o := range seen {
-			if o.Header.Get("Retry-After") != "" {
-				o.Header.Set("Retry-After", "1")
-			}
-		}
-		return seen
-	}
-	r, err := Run(context.Background(), wire, Options{MaxTime: 10 * time.Minute})
-	if err != nil || r.RetryAfter.Trials < 5 || !r.RetryAfter.Honest.Known || r.RetryAfter.Honest.Value > 0.5 {
-		t.Errorf("%+v (%v)", r.RetryAfter, err)
-	}
-}
-
-func TestShareIsExact(t *testing.T) {
-	if e := share(59, 59); e.Low < 0.95 || e.Low > 0.951 || e.High != 1 {
-		t.Errorf("59 of 59: %+v, want at most 5 %% lies", e)
-	}
-	if e := share(5, 10); e.Low < 0.187 || e.Low > 0.188 || e.High < 0.812 || e.High > 0.813 {
-		t.Errorf("5 of 10: %+v", e)
-	}
-	if e := share(0, 0); e.Known {
-		t.Errorf("nothing tried: %+v", e)
-	}
-}
-
 // allow returns the parts of a limiter's decision that the tests need.
 func allow(l *limiter.Limiter, at time.Time) (ok bool, retryAfter time.Duration) {
 	d := l.Decide(at)

@@ -63,19 +63,6 @@ func TestSlowLayerTooEarly_long(t *testing.T) {
 	}
 }
 
-// TestLargeSlowLayer_long: of a layer that lets too many pass to be looked at closely
-// it is said that it is there, and the fast one is told all the same.
-func TestLargeSlowLayer_long(t *testing.T) {
-	c := layered{config: mustParse(t, "fixed-window:500/1s,token-bucket:8200/1h"), trip: time.Millisecond, seed: 3}
-	r := c.run(t)
-	if len(r.Layers) != 2 || r.Layers[0].Limit.Value != 500 {
-		t.Fatalf("layers %+v", r.Layers)
-	}
-	if slow := r.Layers[1]; slow.Kind.Value != "" || slow.Limit.Known || slow.Kind.Why != errTooLarge.Error() {
-		t.Errorf("the slow layer is said to be %+v", slow)
-	}
-}
-
 // layered is a limiter with two layers, and a network to it.
 type layered struct {
 	config limiter.Config

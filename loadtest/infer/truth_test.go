@@ -2,7 +2,6 @@ package infer
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -63,23 +62,6 @@ func TestRetryAfterVerdict(t *testing.T) {
 				t.Errorf("%+v, want %q: %s", got, tc.want, tc.why)
 			}
 		})
-	}
-}
-
-// TestUnreadableRetryAfterIsCounted checks that the header counts as present,
-// whatever its value.
-func TestUnreadableRetryAfterIsCounted(t *testing.T) {
-	for _, says := range []string{"-5", "abc", "1.5", "999999999999999999999"} {
-		r := promising(t, "fixed-window:20/1s", says, Options{MaxTime: 1500 * time.Millisecond}).RetryAfter
-		if r.Present.Value != "always" || r.Refused == 0 || r.With != r.Refused || r.Unreadable != r.Refused || r.Example != strconv.Quote(says) {
-			t.Errorf("%s: present %+v, with %d of %d, unreadable %d: %s", says, r.Present, r.With, r.Refused, r.Unreadable, r.Example)
-		}
-		if r.Promised.Known || r.Promised.Why != "its values cannot be parsed" {
-			t.Errorf("%s: promised %+v", says, r.Promised)
-		}
-	}
-	if r := promising(t, "fixed-window:20/1s", "", Options{MaxTime: 1500 * time.Millisecond}).RetryAfter; r.Unreadable != 0 || r.Example != "" {
-		t.Errorf("readable, and %d unreadable: %s", r.Unreadable, r.Example)
 	}
 }
 

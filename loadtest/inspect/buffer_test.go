@@ -44,47 +44,6 @@ func TestFill(t *testing.T) {
 	})
 }
 
-func TestFillKeepsWhatCameBeforeTheError(t *testing.T) {
-	g := NewWithT(t)
-	b := NewBuffer()
-	err := b.Fill(io.MultiReader(bytes.NewReader([]byte("abc")), iotest.ErrReader(io.ErrUnexpectedEOF)), -1, 100)
-	g.Expect(err).To(MatchError(io.ErrUnexpectedEOF))
-	g.Expect(string(b.Bytes())).To(Equal("abc"))
-	b.Release()
-	g.Expect(NewBuffer().Bytes()).To(BeEmpty())
-}
-
-func TestNoBuffer(t *testing.T) {
-	var b *Buffer
-	b.Release()
-	NewWithT(t).Expect(b.Bytes()).To(BeEmpty())
-}
-
-// An endless body takes no more memory than the bound. An announced length above the
-// bound takes none.
-func TestFillIsBounded(t *testing.T) {
-	g := NewWithT(t)
-	const most = 5 << 20
-	endless := &counted{}
-	b := NewBuffer()
-	g.Expect(b.Fill(endless, -1, most)).To(MatchError(ErrTooLong))
-	g.Expect(cap(b.data)).To(BeNumerically("<=", most+1))
-	g.Expect(endless.read).To(BeNumerically("<=", most+1))
-
-	endless = &counted{}
-	b = &Buffer{}
-	g.Expect(b.Fill(endless, most+1, most)).To(MatchError(ErrTooLong))
-	g.Expect(cap(b.data) + endless.read).To(BeZero())
-}
-
-// counted is an endless body that counts the bytes read.
-type counted struct{ read int }
-
-func (c *counted) Read(p []byte) (int, error) {
-	c.read += len(p)
-	return len(p), nil
-}
-
 // Bodies in flight share a bound. One that finds no memory is read to its end, counted,
 // and not kept. What is released can be used again.
 func TestBuffersShareMemory(t *testing.T) {

@@ -89,10 +89,6 @@ func violations(r Result) (n int) {
 // coverage returns the share of the answers that was judged.
 func coverage(r Result) float64 { return float64(r.Judged+r.Known) / float64(r.Answers) }
 
-func sum(r Result) int64 {
-	return r.Judged + r.Known + r.Unsampled + r.Dropped + r.Skipped + r.Unread.All() + r.Troubled
-}
-
 func TestAHealthyAnswer(t *testing.T) {
 	g := NewWithT(t)
 	r := inspected(newInspector(t, Options{}), answering(200, emptyPage), answering(200, emptyPage), answering(200, emptyPage))
@@ -106,30 +102,6 @@ func TestAHealthyAnswer(t *testing.T) {
 	for _, c := range r.Checks {
 		g.Expect(c.Operation).To(Equal(spec.ListLeadLists))
 		g.Expect(c.Assessments).To(Equal(3), "%s: what came again was put to the test again", c.Requirement)
-	}
-}
-
-// A list is empty if no judged answer had a row. Answers with violations do not count
-// as empty.
-func TestEmptyLists(t *testing.T) {
-	const row = `{"items":[{"id":"0198b3c0-0000-7000-8000-000000000001"}]}`
-	lists := []string{spec.ListLeadLists}
-	deleted := answering(200, `{}`)
-	deleted.Asked.Operation = spec.MustOperation(spec.DeletePlacementTest)
-	for name, tc := range map[string]struct {
-		answers []Answer
-		want    []string
-	}{
-		"empty pages":         {[]Answer{answering(200, emptyPage), answering(200, emptyPage)}, lists},
-		"a row among them":    {[]Answer{answering(200, emptyPage), answering(200, row), answering(200, emptyPage)}, nil},
-		"rows elsewhere":      {[]Answer{answering(200, `{"data":[{}]}`)}, nil},
-		"no page":             {[]Answer{answering(429, emptyPage)}, nil},
-		"none of a list":      {[]Answer{deleted}, nil},
-		"refused, then empty": {[]Answer{answering(429, emptyPage), answering(200, emptyPage)}, lists},
-	} {
-		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(inspected(newInspector(t, Options{}), tc.answers...).Empty).To(HaveExactElements(tc.want))
-		})
 	}
 }
 
@@ -180,18 +152,6 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// Another run may have moved an account, so a 404 of a move is no violation. Other
-// failures of a move are.
-func TestAnAccountThatIsNotThere(t *testing.T) {
-	for status, want := range map[int]bool{http.StatusNotFound: false, http.StatusConflict: true, http.StatusInternalServerError: true} {
-		moved := answering(status, fmt.Sprintf(`{"statusCode":%d,"error":"%s","message":"no such account"}`, status, http.StatusText(status)))
-		moved.Asked.Operation, moved.Method, moved.Path = spec.MustOperation(spec.MoveAccounts), http.MethodPost, "/api/v2/accounts/move"
-		if _, got := failed(inspected(newInspector(t, Options{}), moved))["STATUS-200"]; got != want {
-			t.Errorf("status %d: STATUS-200 broken is %t, want %t", status, got, want)
-		}
-	}
-}
-
 // All violations are counted, the first few are described, and a repeated body counts
 // like the first.
 func TestViolationsAreCounted(t *testing.T) {
@@ -226,21 +186,6 @@ func TestWhatIsNotAllThereIsNotJudged(t *testing.T) {
 	g.Expect(r.Unread).To(Equal(Unread{Compressed: 1, Long: 1, Partial: 2}))
 	g.Expect(r.Checks).To(BeEmpty())
 	g.Expect(coverage(r)).To(BeZero())
-}
-
-func TestShare(t *testing.T) {
-	g := NewWithT(t)
-	in := newInspector(t, Options{Share: 0.1})
-	for range 100 {
-		in.Take(answering(200, emptyPage))
-		in.Take(answering(500, "oops"))
-	}
-	in.Close()
-	r := in.Result()
-	g.Expect(r.Unsampled).To(BeEquivalentTo(90))
-	g.Expect(r.Judged + r.Known).To(BeEquivalentTo(110))
-	g.Expect(failed(r)["STATUS-200"].ViolationCount).To(Equal(100), "what is not 200 is always looked at")
-	g.Expect(coverage(r)).To(BeNumerically("~", 0.55))
 }
 
 // stopped returns an inspector that judges nothing until it is closed.
@@ -289,28 +234,6 @@ func TestAFullQueueDropsAndCounts(t *testing.T) {
 	}
 }
 
-func TestALongAnswerMayWaitAlone(t *testing.T) {
-	r := inspected(newInspector(t, Options{queueBytes: 5}), answering(200, emptyPage))
-	NewWithT(t).Expect(r.Judged).To(BeEquivalentTo(1))
-}
-
-func TestEffort(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		e := effort{share: 0.25, now: time.Now}
-		judge := func() (n int) {
-			for ; e.allows(); n++ {
-				e.took(10 * time.Millisecond)
-			}
-			return n
-		}
-		g.Expect(judge()).To(Equal(100), "a second ahead of its share")
-		g.Expect(e.allows()).To(BeFalse())
-		time.Sleep(2 * time.Second)
-		g.Expect(judge()).To(Equal(50), "a quarter of the time that passed")
-	})
-}
-
 func TestWhatJudgingHasNoTimeForIsSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
@@ -337,40 +260,4 @@ func TestTrouble(t *testing.T) {
 	g.Expect(r.Troubles).To(HaveLen(2))
 	g.Expect(r.Judged).To(BeEquivalentTo(1))
 	g.Expect(failed(r)).To(BeEmpty())
-}
-
-func TestManyAtOnce(t *testing.T) {
-	g := NewWithT(t)
-	in := newInspector(t, Options{effort: 3})
-	var taking sync.WaitGroup
-	for worker := range 4 {
-		taking.Go(func() {
-			for i := range 200 {
-				in.Take(answering(200, fmt.Sprintf(`{"items":[]%s}`, strings.Repeat(" ", i%7))))
-				in.Take(answering(500, fmt.Sprint(worker)))
-			}
-		})
-	}
-	taking.Wait()
-	in.Close()
-	r := in.Result()
-	g.Expect(r.Answers).To(BeEquivalentTo(1600))
-	g.Expect(sum(r)).To(Equal(r.Answers))
-	g.Expect(failed(r)["STATUS-200"].ViolationCount).To(BeNumerically(">", 0))
-}
-
-func TestMistakesInOptions(t *testing.T) {
-	rules, _ := sharedRules()
-	for name, tc := range map[string]struct {
-		opts Options
-		says string
-	}{
-		"rules": {Options{}, "rules"},
-		"share": {Options{Rules: rules, Share: 1.1}, "share"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := New(tc.opts)
-			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(tc.says)))
-		})
-	}
 }

@@ -18,17 +18,6 @@ func durations(values ...time.Duration) Histogram {
 	return h
 }
 
-func TestNoSamplesNoValue(t *testing.T) {
-	e := Histogram{}.Quantile(0.5)
-	if e.Samples != 0 || e.Value != 0 || e.Why != "no samples" {
-		t.Errorf("estimate of nothing: %+v", e)
-	}
-	h := Histogram{}
-	if h.Count() != 0 || h.Mean() != 0 || h.Min() != 0 || h.Max() != 0 || h.Value(0.5) != 0 || h.Above(0) != 0 {
-		t.Errorf("an empty histogram holds something: %+v", h)
-	}
-}
-
 func TestQuantileIsThatOfTheSample(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(0, int64(Longest)), 1, 300).Draw(t, "values")
@@ -51,23 +40,6 @@ func TestQuantileIsThatOfTheSample(t *testing.T) {
 		first, last := time.Duration(values[0]), time.Duration(values[len(values)-1])
 		if h.Min() > first || h.Min() < first-max(first/1000, 1024) || h.Max() < last || h.Max() > last+max(last/1000, 1024) {
 			t.Fatalf("min %s and max %s are not those of the buckets", h.Min(), h.Max())
-		}
-	})
-}
-
-func TestRankBounds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.Int64Range(0, int64(time.Second)), 1, 100).Draw(t, "values")
-		h := durations()
-		for _, v := range values {
-			h.add(time.Duration(v))
-		}
-		slices.Sort(values)
-		for i, v := range values {
-			low, high := h.rank(int64(i + 1))
-			if int64(low) > v || v > int64(high) || high-low > max(time.Duration(v)/1000, 512) {
-				t.Fatalf("the value %d of rank %d is said to lie in %d to %d", v, i+1, low, high)
-			}
 		}
 	})
 }
@@ -132,34 +104,4 @@ func TestFlags(t *testing.T) {
 	if e := mix(9900, 100).Quantile(0.99); e.Low > 2*time.Millisecond || e.High < 250*time.Millisecond {
 		t.Errorf("interval %s to %s, want 2ms to 250ms", e.Low, e.High)
 	}
-}
-
-func TestMeanAndAbove(t *testing.T) {
-	h := durations(time.Millisecond, 2*time.Millisecond, 6*time.Millisecond)
-	near(t, "mean (ms)", float64(h.Mean())/1e6, 3, 0.003)
-	if got := h.Above(2 * time.Millisecond); got != 1 {
-		t.Errorf("%d above 2 ms, want 1", got)
-	}
-	const edge = 1 << 20 * time.Nanosecond // where a bucket begins
-	if got := durations(edge, edge, 2*edge).Above(edge); got != 1 {
-		t.Errorf("%d above %s, want 1: what is as long is not longer", got, edge)
-	}
-}
-
-// What a quantile of a soak of an hour takes with its interval and without.
-func BenchmarkQuantile(b *testing.B) {
-	rng := seeded(1)
-	h := record(Plan{}, steady(100, 100*3600, func(int) time.Duration {
-		return 300*time.Microsecond + time.Duration(rng.ExpFloat64()*float64(time.Millisecond))
-	})).Response[Accepted]
-	b.Run("interval", func(b *testing.B) {
-		for b.Loop() {
-			h.Quantile(0.99)
-		}
-	})
-	b.Run("value", func(b *testing.B) {
-		for b.Loop() {
-			h.Value(0.99)
-		}
-	})
 }

@@ -97,24 +97,3 @@ func TestFiguresCoverFailedRequests(t *testing.T) {
 		}
 	}
 }
-
-// In one second of five, no request is accepted. The charts show how long they waited, unless
-// they failed at once.
-func TestASecondInWhichAllFail(t *testing.T) {
-	for took, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Millisecond: 0} {
-		r := newRecorder(Plan{Name: "steady", Rate: 10, Duration: 5 * time.Second})
-		for i := range 50 {
-			due := time.Duration(i) * 100 * time.Millisecond
-			s := Sample{Seq: uint64(i), Due: due, Sent: due, Done: due + 20*time.Millisecond, Status: 200}
-			if i/10 == 2 {
-				s.Done, s.Status, s.Failure = due+took, 0, FailureReset
-			}
-			r.Add(s)
-		}
-		got := r.Recording().Series[2].Response[Accepted].Value(0.5)
-		near(t, "the median of the second", got.Seconds(), want.Seconds(), 0.01)
-		if live := r.Live(3 * time.Second).Last.Response[Accepted].Value(0.5); live != got {
-			t.Errorf("live, the median is %s, want %s", live, got)
-		}
-	}
-}

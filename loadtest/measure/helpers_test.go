@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -63,39 +62,6 @@ func noise(rng *rand.Rand, fades float64) func() float64 {
 		z = keep*z + math.Sqrt(1-keep*keep)*rng.NormFloat64()
 		return z
 	}
-}
-
-// all formats a recording bucket by bucket. It says the same as the encoding,
-// but is faster.
-func all(r Recording) string {
-	var b strings.Builder
-	histogram := func(what string, h Histogram) {
-		fmt.Fprint(&b, what, h.Count())
-		if h.Count() > 0 {
-			for value, count := range h.buckets.ForEachBucket {
-				fmt.Fprint(&b, " ", value, ":", count)
-			}
-		}
-		fmt.Fprintln(&b)
-	}
-	classes := func(what string, of map[Class]Histogram) {
-		for _, c := range classes {
-			histogram(what+string(c), of[c])
-		}
-	}
-	fmt.Fprintln(&b, r.Name, r.Planned(), r.Plan.Segments, r.Start.UTC(), r.Seconds)
-	fmt.Fprintln(&b, r.Sent, r.Bytes, r.Statuses, r.Failures)
-	classes("response", r.Response)
-	classes("service", r.Service)
-	histogram("lag", r.Lag)
-	for _, name := range r.LabelNames() {
-		classes(name, r.Labels[name])
-	}
-	for _, s := range r.Series {
-		fmt.Fprintln(&b, s.T, s.Asked, s.Sent, s.Done, s.BytesReceived, s.Limited, s.Failed)
-		classes("second", s.Response)
-	}
-	return b.String()
 }
 
 // encoded returns everything in a recording, for comparison.

@@ -2,33 +2,9 @@ package measure
 
 import (
 	"maps"
-	"runtime"
 	"testing"
 	"time"
 )
-
-func TestClass(t *testing.T) {
-	for _, c := range []struct {
-		s    Sample
-		want Class
-	}{
-		{Sample{Status: 200}, Accepted},
-		{Sample{Status: 299}, Accepted},
-		{Sample{Status: 300}, Failed},
-		{Sample{Status: 199}, Failed},
-		{Sample{Status: 429}, Limited},
-		{Sample{Status: 404}, Failed},
-		{Sample{Status: 500}, Failed},
-		{Sample{Status: 0, Failure: FailureTimeout}, Failed},
-		{Sample{Status: 200, Failure: FailureReset}, Failed},
-		{Sample{Status: 429, Failure: FailureReset}, Failed},
-		{Sample{}, Failed},
-	} {
-		if got := c.s.Class(); got != c.want {
-			t.Errorf("%+v is %s, want %s", c.s, got, c.want)
-		}
-	}
-}
 
 func TestRecorderCounts(t *testing.T) {
 	ms := time.Millisecond
@@ -90,14 +66,6 @@ func TestRecorderCounts(t *testing.T) {
 	}
 }
 
-func TestSecondsWithoutRequestsAreShown(t *testing.T) {
-	rec := record(Plan{Rate: 100, Duration: 3 * time.Second},
-		[]Sample{{Due: 0, Sent: 0, Done: time.Millisecond, Status: 200}})
-	if len(rec.Series) != 3 || rec.Series[2].Asked != 100 || rec.Series[2].Sent != 0 {
-		t.Errorf("series %+v, want three seconds that asked for 100 each", rec.Series)
-	}
-}
-
 func TestTimesOutOfBounds(t *testing.T) {
 	rec := record(Plan{}, []Sample{
 		{Due: 5, Sent: 3, Done: 4, Status: 200, Bytes: -1}, // sent early, clock went back
@@ -113,124 +81,6 @@ func TestTimesOutOfBounds(t *testing.T) {
 	}
 	if err := rec.check(); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestLateFollowsTheResponseTime(t *testing.T) {
-	late := func(response time.Duration) int64 {
-		var samples []Sample
-		for i := range 100 {
-			due := time.Duration(i) * 10 * time.Millisecond
-			lag := time.Duration(i) * 100 * time.Microsecond // up to 9.9 ms
-			samples = append(samples, Sample{Due: due, Sent: due + lag, Done: due + response, Status: 200})
-		}
-		return record(Plan{}, samples).Late()
-	}
-	if got := late(12 * time.Millisecond); got != 89 {
-		t.Errorf("%d late above 1 ms, want 89", got)
-	}
-	if got := late(100 * time.Millisecond); got != 49 {
-		t.Errorf("%d late above 5 ms, a twentieth of the response time, want 49", got)
-	}
-}
-
-func TestDropped(t *testing.T) {
-	two := steady(1, 2, func(int) time.Duration { return time.Millisecond })
-	for planned, want := range map[float64]int64{5: 3, 2: 0, 1: 0} {
-		if got := record(Plan{Rate: planned, Duration: time.Second}, two).Dropped(); got != want {
-			t.Errorf("2 sent of %v planned: %d dropped, want %d", planned, got, want)
-		}
-	}
-}
-
-func TestClosedLoopDropsNothing(t *testing.T) {
-	if got := record(Plan{Duration: time.Second}, steady(1, 2, func(int) time.Duration { return 0 })).Dropped(); got != 0 {
-		t.Errorf("%d dropped, want 0", got)
-	}
-}
-
-func TestLive(t *testing.T) {
-	r := newRecorder(Plan{Rate: 100, Duration: 10 * time.Second})
-	for _, s := range steady(100, 250, func(int) time.Duration { return 4 * time.Millisecond }) {
-		r.Add(s)
-	}
-	l := r.Live(2500 * time.Millisecond)
-	if l.Planned != 1000 || l.Sent != 250 || l.Count[Accepted] != 250 || l.Last.T != 1 || l.Last.Sent != 100 || l.Last.Asked != 100 {
-		t.Errorf("live %+v", l)
-	}
-	if l := newRecorder(Plan{}).Live(time.Second); l.Sent != 0 || l.Lag != 0 {
-		t.Errorf("live of nothing: %+v", l)
-	}
-}
-
-// soak records samples at 2,500/s with response times over a decade and
-// occasional stalls.
-func soak(seconds int) *Recorder {
-	const rate = 2500
-	rng := seeded(1)
-	r := newRecorder(Plan{Rate: rate, Duration: time.Duration(seconds) * time.Second})
-	for i := range rate * seconds {
-		due := time.Duration(i) * time.Second / rate
-		takes := 300*time.Microsecond + time.Duration(rng.ExpFloat64()*float64(time.Millisecond))
-		if due%(10*time.Second) < 200*time.Millisecond {
-			takes += 200*time.Millisecond - due%(10*time.Second)
-		}
-		lag := time.Duration(rng.IntN(500_000))
-		r.Add(Sample{Label: labels[i%len(labels)], Due: due, Sent: due + lag, Done: due + lag + takes, Status: 200, Bytes: 62_000})
-	}
-	return r
-}
-
-var labels = []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r"}
-
-// The intervals of a phase at 2,500/s, however long it is, must leave most of 32 MB to the
-// generator. Their cost is measured without the histograms of the whole phase, which
-// hardly grow.
-func TestMemoryOfAPhase(t *testing.T) {
-	const seconds = 40
-	before := heap()
-	r := soak(seconds)
-	all := heap()
-	maps.DeleteFunc(r.rec.histograms, func(k key, _ *Histogram) bool { return k.Kind == intervalKind })
-	whole := float64(heap()-before) / (1 << 20)
-	runtime.KeepAlive(r)
-	intervals := (float64(all-before)/(1<<20) - whole) / seconds * mostIntervals
-	t.Logf("whole phase %.2f MiB, its intervals %.1f MiB", whole, intervals)
-	if whole > 1 || intervals > 7 {
-		t.Errorf("whole phase %.2f MiB, its intervals %.1f MiB: want at most 1 and 7", whole, intervals)
-	}
-}
-
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-func TestAddDoesNotAllocate(t *testing.T) {
-	r := soak(2)
-	s := Sample{Label: "a", Due: time.Second, Sent: time.Second, Done: time.Second + 3*time.Millisecond, Status: 200, Bytes: 1}
-	if n := testing.AllocsPerRun(1000, func() { r.Add(s) }); n > 0 {
-		t.Errorf("%v allocations a sample, want none", n)
-	}
-}
-
-func BenchmarkAdd(b *testing.B) {
-	rng := seeded(1)
-	samples := steady(2500, 1<<16, func(int) time.Duration {
-		return 300*time.Microsecond + time.Duration(rng.ExpFloat64()*float64(time.Millisecond))
-	})
-	for i := range samples {
-		samples[i].Label = labels[i%len(labels)]
-	}
-	r := newRecorder(Plan{})
-	for _, s := range samples {
-		r.Add(s)
-	}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		r.Add(samples[i%len(samples)])
 	}
 }
 
@@ -253,5 +103,15 @@ func TestLabelCoversItsPageSizes(t *testing.T) {
 	}
 	if share := rec.Share("list", Failed); share.Of != 3 {
 		t.Errorf("a share of %d requests, want 3", share.Of)
+	}
+}
+
+// A phase of any length has at most mostIntervals intervals, which bounds its memory.
+func TestLongPhasesHaveLongIntervals(t *testing.T) {
+	for lasts, want := range map[time.Duration]time.Duration{30 * time.Minute: time.Second, 8 * time.Hour: 20 * time.Second, 7 * 24 * time.Hour: 10 * time.Minute} {
+		rec := record(Plan{Rate: 1, Duration: lasts}, nil)
+		if rec.Width != want || len(rec.Series) > mostIntervals {
+			t.Errorf("%s: %d intervals of %s, want %s", lasts, len(rec.Series), rec.Width, want)
+		}
 	}
 }

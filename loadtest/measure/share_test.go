@@ -30,31 +30,6 @@ func TestShareBounds(t *testing.T) {
 	}
 }
 
-func TestShareOfClasses(t *testing.T) {
-	samples := steady(100, 1000, func(int) time.Duration { return time.Millisecond })
-	for i := range samples {
-		switch {
-		case i%10 == 0:
-			samples[i].Status = 429
-		case i%100 == 1:
-			samples[i].Status = 500
-		}
-	}
-	for i := range 50 {
-		samples[i].Label = "first"
-	}
-	rec := record(Plan{}, samples)
-	if s := rec.Share("first", Limited); s.Count != 5 || s.Of != 50 {
-		t.Errorf("limited of the first: %+v", s)
-	}
-	if s := rec.Share("none", Limited); s.Of != 0 {
-		t.Errorf("limited of nothing: %+v", s)
-	}
-	if s := rec.Share("", Limited); s.Count != 100 || s.Value != 0.1 || s.Design != 1 {
-		t.Errorf("limited: %+v", s)
-	}
-}
-
 // Errors in bursts carry less information than the same number of single ones.
 func TestBurstsOfErrorsWidenTheInterval(t *testing.T) {
 	const runs = 200

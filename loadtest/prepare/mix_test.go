@@ -82,32 +82,6 @@ func TestShardsAskWhatTheWholeAsks(t *testing.T) {
 	})
 }
 
-// In every round each operation has exactly its share, as long as there are rows for
-// it.
-func TestMixKeepsItsShares(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		build, _ := drawMix(t)
-		m := build()
-		weights, got := map[string]int{}, map[string]int{}
-		for _, turn := range m.turns {
-			weights[turn.op.ID] = int(turn.of)
-		}
-		round := rapid.Uint64Range(0, 50).Draw(t, "round")
-		for slot := range uint64(len(m.turns)) {
-			op, n := m.at(round*uint64(len(m.turns)) + slot)
-			got[op.ID]++
-			if rows := m.subjects.rows.finite(op.ID); rows != nil && n >= uint64(len(*rows)) {
-				t.Fatalf("%s is asked for subject %d of %d", op.ID, n, len(*rows))
-			}
-		}
-		for id, weight := range weights {
-			if m.subjects.rows.finite(id) == nil && id != m.instead.ID && got[id] != weight {
-				t.Fatalf("%s has %d turns of a round, want %d", id, got[id], weight)
-			}
-		}
-	})
-}
-
 // No two requests of a scenario create a test of the same name or move the same
 // account. That could not be rolled back.
 func TestMixRepeatsNoChange(t *testing.T) {
@@ -141,20 +115,6 @@ func TestMixRepeatsNoChange(t *testing.T) {
 	if moves == 0 || len(seen) == moves {
 		t.Errorf("%d moves of %d changes", moves, len(seen))
 	}
-}
-
-// A warm-up changes nothing.
-func TestWarmUpOnlyReads(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		build, _ := drawMix(t)
-		m := build()
-		source := m.Reading(InTurn)
-		for seq := range uint64(2 * len(m.turns)) {
-			if r := source(seq); r.Asked.Operation.Unsafe() {
-				t.Fatalf("%+v", r)
-			}
-		}
-	})
 }
 
 // A mix without an operation that reads is an error. It names each operation that was
@@ -228,26 +188,6 @@ func TestStockIsBounded(t *testing.T) {
 		}
 		if slices.Sort(shards); !slices.Equal(shards, places) {
 			t.Errorf("%s: shards delete %d tests, the whole %d", lasts, len(shards), len(places))
-		}
-	}
-}
-
-// A note about rows that run out names the entry of the profile that would list more.
-func TestMissingRowsAreNamedByTheirEntry(t *testing.T) {
-	subjects, err := NewSubjects(&Env{Profile: embedded(), Run: "run", Seed: 1}, "mixed")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := mixed(t)
-	s.Mix = map[string]int{spec.ListLeadLists: 1, spec.MoveAccounts: 1, spec.DeleteSubsequence: 1}
-	m, _, err := subjects.Mix(s, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	notes := strings.Join(m.spread(schedule.Constant(100, time.Minute), 0), "\n")
-	for _, entry := range []string{"(workspaces.sub-a.accounts)", "(workspaces.main.expendable_subsequences)"} {
-		if !strings.Contains(notes, entry) {
-			t.Errorf("%q, want %s", notes, entry)
 		}
 	}
 }

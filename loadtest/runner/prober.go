@@ -33,8 +33,8 @@ type prober struct {
 	list     spec.Operation // that is requested
 	limited  profile.Key
 	requests map[infer.Subject]probe
-	taken    bool // the target accepts the limited key
-	passed   bool // the target has served the limited key
+	taken    bool            // the target accepts the limited key
+	passed   bool            // the target has served the limited key
 	ctx      context.Context // ends with the run's context or when the target has died
 	giveUp   context.CancelCauseFunc
 }

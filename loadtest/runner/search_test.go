@@ -57,7 +57,9 @@ func TestEndsOfASearch(t *testing.T) {
 		f, err := search(100, 700, func(rate float64, _ bool) (verdict.Tried, error) {
 			return verdict.Tried{Met: rate <= tc.capacity, Ceiling: rate > tc.ceiling}, tc.err
 		})
-		near := func(got, want float64) bool { return got <= want*1.05 && got >= want/1.05/narrow || want > 600 && got <= want }
+		near := func(got, want float64) bool {
+			return got <= want*1.05 && got >= want/1.05/narrow || want > 600 && got <= want
+		}
 		if err != tc.err || f.Confirmed != tc.want.Confirmed || f.Ceiling != tc.want.Ceiling || f.Most != tc.want.Most || !near(f.Rate, tc.want.Rate) {
 			t.Errorf("%s: %+v, %v; want %+v", name, f, err, tc.want)
 		}

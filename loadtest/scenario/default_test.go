@@ -1,11 +1,9 @@
 package scenario_test
 
 import (
-	"outreach.example/conformance/loadtest/schedule"
 	"testing"
 	"time"
 
-	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports/load"
 )
@@ -30,33 +28,6 @@ func TestDefaultPlansAreConclusive(t *testing.T) {
 				t.Errorf("%s: %d of the %d planned requests lie beyond p%v, want at least %d", s.Name, beyond, phase.Planned, 100*p, leastBeyond)
 			}
 		}
-	}
-}
-
-// A phase supports a percentile if its interval has an upper end, were all its requests
-// independent.
-func TestSupportedPercentilesHaveIntervals(t *testing.T) {
-	for _, p := range []float64{0.5, 0.9, 0.95, 0.99, 0.999} {
-		r := measure.NewRecorder("test", time.Time{}, schedule.Constant(1, time.Second))
-		for n := int64(1); n <= 4000; n++ {
-			r.Add(measure.Sample{Seq: uint64(n), Done: time.Duration(n) * time.Microsecond, Status: 200})
-			edge := !load.Phase{Planned: n - 1}.Supports(p) && load.Phase{Planned: n}.Supports(p)
-			if n%500 != 1 && !edge {
-				continue
-			}
-			open := r.Recording().Response[measure.Accepted].Quantile(p).Open
-			if supported := (load.Phase{Planned: n}).Supports(p); supported == open {
-				t.Errorf("p%v of %d requests: supported %v, its interval is open %v", 100*p, n, supported, open)
-			}
-		}
-	}
-}
-
-// In a closed loop, responses that came late have kept requests from being sent.
-func TestClosedLoopsSupportTheMedianOnly(t *testing.T) {
-	phase := load.Phase{Planned: 100_000, ClosedLoop: true}
-	if !phase.Supports(0.5) || phase.Supports(0.95) {
-		t.Error("want the median of a closed loop, and nothing beyond it")
 	}
 }
 

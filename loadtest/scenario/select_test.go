@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 )
@@ -31,15 +30,4 @@ func TestSelectAndOverride(t *testing.T) {
 	g.Expect(Select(Builtin(), nil)).To(HaveLen(len(Builtin())))
 	_, err = Select(Builtin(), []string{"walks"})
 	g.Expect(err).To(MatchError(HavePrefix("walks: unknown scenario (did you mean walk?) (known: list-throughput, ")))
-}
-
-// A confirmation keeps its proportion to the other phases of a search.
-func TestConfirmationsLastInProportion(t *testing.T) {
-	s := Scenario{Kind: Sustained, Duration: 1500 * time.Millisecond, Confirm: 3 * time.Second}
-	if s.set(Setting{Field: "duration", Value: 5 * time.Second}); s.Duration != 5*time.Second || s.Confirm != 10*time.Second {
-		t.Errorf("%s, confirmed for %s", s.Duration, s.Confirm)
-	}
-	if s.set(Setting{Field: "duration", Value: time.Duration(0)}); s.Duration != 0 || s.Confirm != 10*time.Second {
-		t.Errorf("none: %s, confirmed for %s", s.Duration, s.Confirm)
-	}
 }

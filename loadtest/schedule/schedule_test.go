@@ -10,35 +10,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestEvenSpacing(t *testing.T) {
-	s := Constant(500, 10*time.Second)
-	if got := s.Planned(); got != 5000 {
-		t.Fatalf("planned %d, want 5000", got)
-	}
-	for k := range uint64(5000) {
-		if got, want := s.Due(k), time.Duration(k)*2*time.Millisecond; got != want {
-			t.Fatalf("request %d is due at %s, want %s", k, got, want)
-		}
-	}
-	if got := s.Due(5000); got != 10*time.Second {
-		t.Errorf("a request beyond the plan is due at %s, want the end", got)
-	}
-}
-
-// A rate whose interval is not a whole number of nanoseconds would drift by
-// milliseconds an hour if intervals were added up.
-func TestNoDriftOverHours(t *testing.T) {
-	s := Constant(7, 100*time.Hour)
-	if got, want := s.Planned(), int64(7*100*3600); got != want {
-		t.Fatalf("planned %d, want %d", got, want)
-	}
-	for hour := range uint64(100) {
-		if got, want := s.Due(hour*7*3600), time.Duration(hour)*time.Hour; got != want {
-			t.Fatalf("the first request of hour %d is due at %s, want %s", hour, got, want)
-		}
-	}
-}
-
 func TestSpikeJoinsWithoutGapOrDouble(t *testing.T) {
 	s := Schedule{Segments: []Segment{
 		{Rate: 100, Duration: time.Second},
@@ -65,27 +36,6 @@ func TestSpikeJoinsWithoutGapOrDouble(t *testing.T) {
 	for i, n := range s.PerSecond() {
 		if n != want[i] {
 			t.Errorf("second %d asks for %d, want %d", i, n, want[i])
-		}
-	}
-}
-
-// A segment's fraction of a request is carried into the next.
-func TestFractionsAreCarried(t *testing.T) {
-	s := Schedule{Segments: []Segment{
-		{Rate: 0.5, Duration: 3 * time.Second},
-		{Rate: 1, Duration: 2 * time.Second},
-	}}
-	var got []time.Duration
-	for k := range uint64(s.Planned()) {
-		got = append(got, s.Due(k))
-	}
-	want := []time.Duration{0, 2 * time.Second, 3500 * time.Millisecond, 4500 * time.Millisecond}
-	if len(got) != len(want) {
-		t.Fatalf("due at %v, want %v", got, want)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("request %d is due at %s, want %s", i, got[i], want[i])
 		}
 	}
 }
@@ -206,29 +156,6 @@ func TestShardsAreTogetherThePlan(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestPerSecondCountsDueTimes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := schedules().Draw(t, "schedule")
-		want := make([]int64, len(s.PerSecond()))
-		for k := range uint64(s.Planned()) {
-			want[s.Due(k)/time.Second]++
-		}
-		for i, got := range s.PerSecond() {
-			if got != want[i] {
-				t.Fatalf("second %d asks for %d, but %d are due in it", i, got, want[i])
-			}
-		}
-	})
-}
-
-func BenchmarkDue(b *testing.B) {
-	s := Constant(2500, time.Hour)
-	b.ReportAllocs()
-	for i := range b.N {
-		s.Due(uint64(i) % 9_000_000)
-	}
 }
 
 // The schedule paces like the due times that it names.

@@ -1,13 +1,10 @@
 package threshold
 
 import (
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
@@ -78,39 +75,6 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// A verdict holds for every value of the interval.
-func TestVerdictsHoldThroughoutTheInterval(t *testing.T) {
-	texts := []string{"p99<500ms", "p99<=500ms", "sustained>=0.5/s", "sustained>0.5/s"}
-	rapid.Check(t, func(t *rapid.T) {
-		th, err := Parse(rapid.SampledFrom(texts).Draw(t, "threshold"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		bound := rapid.SampledFrom([]float64{0, 0.25, 0.5, 0.75, 1})
-		f := Figure{Low: bound.Draw(t, "low"), Known: true, Open: rapid.Bool().Draw(t, "open")}
-		f.High = f.Low + bound.Draw(t, "width")
-		f.Value = (f.Low + f.High) / 2
-		ends := []float64{f.Low, f.Value, f.High}
-		if f.Open {
-			ends = append(ends, 1e9)
-		}
-		if th.Metric == Sustained && !f.Open {
-			ends[2] = math.Nextafter(f.High, f.Low) // the bound itself did not hold
-		}
-		all, none := true, true
-		for _, v := range ends {
-			all, none = all && th.meets(v), none && !th.meets(v)
-		}
-		got := th.Hold(f).Verdict
-		if got == Met && !all || got == Missed && !none && f.Low < f.High {
-			t.Fatalf("%s of %+v: %s", th.Text, f, got)
-		}
-		if got == Inconclusive && (all || none) {
-			t.Fatalf("%s of %+v: %s, but all of the interval is on one side", th.Text, f, got)
-		}
-	})
-}
-
 // phase is a simulated run of n requests at 100/s whose times are exponential
 // around 10 ms (its p99 is 46 ms); a share of them fails.
 func phase(rng *rand.Rand, n int, failing float64) measure.Recording {
@@ -166,54 +130,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// The bound is right at the truth: a decided verdict is wrong half of the time at
-// worst, and there should hardly be any. Far from the truth, it is decided and right.
-func TestVerdictsAreSeldomWrong(t *testing.T) {
-	const runs = 200
-	decided, wrong := 0, 0
-	rng := rand.New(rand.NewPCG(2, 2))
-	for range runs {
-		rec := phase(rng, 3000, 0)
-		verdict := func(text string) Verdict {
-			bound := mustParse(t, text)
-			return bound.Hold(bound.Of(rec)).Verdict
-		}
-		if verdict("p90<23.0259ms") != Inconclusive {
-			decided++
-		}
-		if verdict("p90<30ms") != Met || verdict("p90<18ms") != Missed {
-			wrong++
-		}
-	}
-	if decided > runs*6/100 {
-		t.Errorf("%d of %d verdicts at the very bound are decided, want at most 5 %% or so", decided, runs)
-	}
-	if wrong > 0 {
-		t.Errorf("%d of %d verdicts far from the bound are wrong or undecided", wrong, runs)
-	}
-}
-
-// What Need is of, where a simulation does not show it.
-func TestNeed(t *testing.T) {
-	open := Figure{Value: 0.1, Low: 0.09, High: 0.11, Open: true, Samples: 100, Known: true}
-	for _, c := range []struct {
-		name, text string
-		f          Figure
-		want       int64
-	}{
-		{"a percentile without an upper bound", "p99<250ms", open, 368},                                             // 0.99³⁶⁸ is 2.5 %
-		{"a share of which there was nothing at all", "errors<1%", Figure{High: 0.9, Samples: 2, Known: true}, 368}, // as above
-		{"half as far would do", "p99<250ms", Figure{Value: 0.24, Low: 0.22, High: 0.26, Samples: 1000, Known: true}, 4000},
-		{"nothing that was counted", "sustained>=800/s", Figure{Value: 750, Low: 750, High: 820, Known: true}, 0},
-		{"three times as far as the bound", "worse<10%", Figure{Value: 0.05, Low: -0.1, High: 0.2, Samples: 1000, Known: true}, 9000},
-	} {
-		r := mustParse(t, c.text).Hold(c.f)
-		if r.Verdict != Inconclusive || r.Need < c.want*99/100 || r.Need > c.want*101/100 {
-			t.Errorf("%s: %s, %d needed, want about %d", c.name, r.Verdict, r.Need, c.want)
-		}
-	}
-}
-
 // As many requests as Need says do decide, most of the time.
 func TestNeedIsEnough(t *testing.T) {
 	for _, text := range []string{"p90<30ms", "p99<80ms", "errors<4%"} {
@@ -233,23 +149,6 @@ func TestNeedIsEnough(t *testing.T) {
 		if undecided < 10 || settled*2 < undecided {
 			t.Errorf("%s: %d of %d were settled by twice as many requests as were said to be needed", text, settled, undecided)
 		}
-	}
-}
-
-func TestForAndUnits(t *testing.T) {
-	if th := mustParse(t, "mixed: p99<1s"); !th.For("mixed") || th.For("spike") {
-		t.Error("a threshold of mixed is for mixed only")
-	}
-	if th := mustParse(t, "p99<1s"); !th.For("mixed") {
-		t.Error("a threshold without a scenario is for all")
-	}
-	for text, want := range map[string]string{"p99<1s": "ms", "max<1s": "ms", "errors<1%": "%", "limited<1%": "%", "worse<1%": "%", "sustained>1/s": "/s", "depth<2x": "x"} {
-		if got := mustParse(t, text).Unit(); got != want {
-			t.Errorf("%s is in %q, want %q", text, got, want)
-		}
-	}
-	if f := mustParse(t, "p99<1s").Shown(Figure{Value: 0.25, Low: 0.2, High: 0.3}); f.Value != 250 || f.Low != 200 || f.High != 300 {
-		t.Errorf("shown: %+v", f)
 	}
 }
 

@@ -108,17 +108,6 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-func TestErrorText(t *testing.T) {
-	for text, want := range map[string]string{
-		"µ: p99<250@5/s": `threshold "µ: p99<250@5/s", at "250" (character 8): want a time above 0 and up to 10m0s with a unit, such as 250ms`,
-		"p99":            `threshold "p99", at its end: want < or <=: less is better, as in p99<250ms`,
-	} {
-		if _, err := Parse(text); err == nil || err.Error() != want {
-			t.Errorf("%q:\n%v\nwant\n%s", text, err, want)
-		}
-	}
-}
-
 // Every text gives a valid threshold or an error in valid characters.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"p99<250ms@500/s", "mixed[a b]: errors=0", "worse<10% vs x", "sustained>=800/s", "depth<2x", "[", "p<1s", "\xff:<"} {

@@ -103,38 +103,3 @@ func TestToleranceOfAComparison(t *testing.T) {
 		})
 	}
 }
-
-// Inconclusive blocks do not show that there is no difference.
-func TestBlocksThatShowNothing(t *testing.T) {
-	same, other := load.ComparedFigure{Name: "same", Verdict: load.NoDifference, P: 0.02, Ratio: 1}, load.ComparedFigure{Name: "other", Verdict: load.Worse, P: 0.002, Ratio: 2}
-	for name, tc := range map[string]struct {
-		a, b bool
-		why  string
-	}{
-		"A":    {true, false, "blocks of A are inconclusive"},
-		"B":    {false, true, "blocks of B are inconclusive"},
-		"both": {true, true, "blocks of A and B are inconclusive"},
-		"none": {false, false, ""},
-	} {
-		figures := doubted([]load.ComparedFigure{same, other}, tc.a, tc.b)
-		want := load.NoDifference
-		if tc.why != "" {
-			want = load.EffectNotKnown
-		}
-		if f := figures[0]; f.Verdict != want || f.Why != tc.why || f.P != 0.02 || f.Ratio != 1 {
-			t.Errorf("%s: %+v, want %s because %q", name, f, want, tc.why)
-		}
-		if f := figures[1]; f.Verdict != load.Worse || f.Why != "" {
-			t.Errorf("%s: %+v, want %s", name, f, load.Worse)
-		}
-	}
-}
-
-// The advice never names more pairs than the command line accepts.
-func TestAdviceOnPairs(t *testing.T) {
-	for pairs, want := range map[float64]string{40: "--pairs 40", MostPairs: "--pairs 1000", MostPairs + 1: "longer --duration"} {
-		if got := morePairs(pairs); !strings.Contains(got, want) {
-			t.Errorf("%v pairs: %q, want %q", pairs, got, want)
-		}
-	}
-}

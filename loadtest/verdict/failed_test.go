@@ -52,23 +52,6 @@ func TestThresholdsCoverRequestsWithoutAResponse(t *testing.T) {
 	}
 }
 
-// A rate at which requests are never answered is not sustained, in the search and when it is
-// confirmed. Nor is one whose percentile may be anything above the timeout.
-func TestARateWithoutResponsesIsNotSustained(t *testing.T) {
-	for bound, want := range map[string]string{"p99<250ms": "p99 is at least", "p99<2s": "p99 is at least", "p90<250ms": ""} {
-		d := NewDraft(scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{bound}}, Terms{})
-		for _, sure := range []bool{false, true} {
-			missed, _, unsure := d.misses(waiting(5), sure)
-			if said := strings.Join(missed, "; "); !strings.Contains(said, want) || (want == "") != (said == "") || len(unsure) > 0 {
-				t.Errorf("%s: %q is missed, %v", bound, said, unsure)
-			}
-		}
-	}
-	if p := kneePoint(waiting(5), false, ""); !p.Open || p.P99MS < 1000 {
-		t.Errorf("%+v", p)
-	}
-}
-
 // A target is not better because its requests fail. Lower bounds do not show that there is
 // no difference.
 func TestAComparisonOfTargetsThatFail(t *testing.T) {
@@ -113,33 +96,6 @@ func TestAComparisonOfTargetsThatFail(t *testing.T) {
 		}
 		if held := r.Scenarios[1].Thresholds[2]; held.Outcome != tc.bound {
 			t.Errorf("%s: %+v, want %s", name, held, tc.bound)
-		}
-	}
-}
-
-// Without its failed requests, a run would be no worse than its baseline. A file of an
-// earlier release has percentiles without them: it is no baseline for a later run.
-func TestABaselineCoversRequestsWithoutAResponse(t *testing.T) {
-	results := func(of int) load.Results {
-		return load.Results{Scenarios: []load.Scenario{judgedOf(t, nil, shareOf(waiting(of))).Scenario}}
-	}
-	earlier := results(5)
-	earlier.Scenarios[0].Phases[0].Response.Accepted.MaxMS = 10
-	for name, tc := range map[string]struct {
-		before load.Results
-		of     int
-		want   reports.Verdict
-	}{
-		"as before":         {results(0), 0, reports.Passed},
-		"no responses now":  {results(0), 5, reports.Failed},
-		"nor then":          {results(5), 5, reports.Inconclusive},
-		"only then":         {results(5), 0, reports.Passed},
-		"an earlier format": {earlier, 0, reports.Inconclusive},
-	} {
-		o := Join(mine, []Outcome{shareOf(waiting(tc.of))}, Terms{Thresholds: []threshold.Threshold{parsed(t, "worse<10%")},
-			Baselines: map[string]*Baseline{"": {"old.json", tc.before}}})
-		if o.Verdict != tc.want {
-			t.Errorf("%s: %s %q, want %s", name, o.Verdict, o.Reasons, tc.want)
 		}
 	}
 }

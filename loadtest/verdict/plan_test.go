@@ -2,14 +2,9 @@ package verdict
 
 import (
 	"math"
-	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/load"
 )
 
 func TestAgainst(t *testing.T) {
@@ -39,52 +34,6 @@ func TestAgainst(t *testing.T) {
 		if got.Known != c.want.Known || got.Open != c.want.Open || math.Abs(got.Value-c.want.Value) > 1e-9 ||
 			math.Abs(got.Low-c.want.Low) > 1e-9 || math.Abs(got.High-c.want.High) > 1e-9 {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
-		}
-	}
-}
-
-// For all true values within both intervals, the change lies within its
-// interval.
-func TestAgainstCoversBothIntervals(t *testing.T) {
-	draw := rapid.Float64Range(0.01, 100)
-	rapid.Check(t, func(t *rapid.T) {
-		figure := func(name string) (threshold.Figure, float64) {
-			low, high := draw.Draw(t, name), draw.Draw(t, name)
-			low, high = min(low, high), max(low, high)
-			truth := rapid.Float64Range(low, high).Draw(t, name+" in truth")
-			return threshold.Figure{Value: (low + high) / 2, Low: low, High: high, Known: true}, truth
-		}
-		now, n := figure("now")
-		before, b := figure("before")
-		higher := rapid.Bool().Draw(t, "higher is worse")
-		truth := n/b - 1
-		if !higher {
-			truth = 1 - n/b
-		}
-		f := against(now, before, higher)
-		if truth < f.Low-1e-9 || truth > f.High+1e-9 {
-			t.Fatalf("the change %g is not in %g to %g", truth, f.Low, f.High)
-		}
-	})
-}
-
-// An unusable baseline comes with the reason.
-func TestUnusableBaselines(t *testing.T) {
-	var none *Baseline
-	b := &Baseline{Name: "old.json", Results: load.Results{Scenarios: []load.Scenario{
-		{Name: "mixed", Verdict: reports.Passed}, {Name: "soak", Verdict: reports.Inconclusive}}}}
-	for _, c := range []struct {
-		of       *Baseline
-		scenario string
-		unfit    string
-	}{
-		{none, "mixed", "vs baseline.json"},
-		{b, "mixed", ""},
-		{b, "walk", "old.json has no comparable results for scenario walk"},
-		{b, "soak", "old.json cannot be the baseline: soak is inconclusive; use a complete"},
-	} {
-		if _, unfit := c.of.scenario(c.scenario); !strings.Contains(unfit, c.unfit) || (unfit == "") != (c.unfit == "") {
-			t.Errorf("%s: %q, want %q", c.scenario, unfit, c.unfit)
 		}
 	}
 }
@@ -129,13 +78,5 @@ func TestPlansDiffer(t *testing.T) {
 		if got := c.now.differs(c.earlier); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-	}
-}
-
-// A sustained rate is compared only with a rate that was found under the same bounds.
-func TestBoundsOfASearch(t *testing.T) {
-	s := load.Scenario{Thresholds: []load.Threshold{{Text: "p99<1s"}, {Text: "errors<1%"}, {Text: "p99<1s"}, {Text: "sustained>=1/s"}, {Text: "worse<10%"}}}
-	if got := strings.Join(boundsOf(s), " "); got != "errors<1% p99<1s" {
-		t.Errorf("bounds %q", got)
 	}
 }

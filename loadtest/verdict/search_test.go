@@ -48,14 +48,6 @@ func TestStepsDecideByFiguresConfirmationsByIntervals(t *testing.T) {
 	}
 }
 
-// A threshold on 429 answers replaces the default share that a rate may have.
-func TestAThresholdSaysHowMuchMayBeRefused(t *testing.T) {
-	d := NewDraft(scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{"limited<50%"}}, Terms{})
-	if missed, _, unsure := d.misses(made(1000, map[int]int{200: 700, 429: 300}), true); len(missed)+len(unsure) > 0 {
-		t.Errorf("%q is missed", missed)
-	}
-}
-
 // The load is the requested one unless the requests went out in other seconds than
 // planned, and --lag-limit does not allow that.
 func TestWhichLoadTheTargetGot(t *testing.T) {
@@ -94,35 +86,6 @@ func TestWhichLoadTheTargetGot(t *testing.T) {
 	}
 }
 
-// A rate that is missed although the generator was late is beyond the generator, unless
-// the lag cannot explain the miss.
-func TestWhoseRateIsMissed(t *testing.T) {
-	taking := func(lag, service time.Duration) measure.Recording {
-		r := measure.NewRecorder("100/s", time.Time{}, schedule.Constant(100, 5*time.Second))
-		for i := range 500 {
-			due := time.Duration(i) * 10 * time.Millisecond
-			r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due + lag, Done: due + lag + service, Status: 200})
-		}
-		return r.Recording()
-	}
-	for name, tc := range map[string]struct {
-		rec  measure.Recording
-		want Tried
-	}{
-		"met":                          {taking(0, time.Millisecond), Tried{Met: true}},
-		"met, although late":           {taking(20*time.Millisecond, time.Millisecond), Tried{Met: true}},
-		"missed by the target":         {taking(0, 80*time.Millisecond), Tried{}},
-		"missed because it was late":   {taking(60*time.Millisecond, time.Millisecond), Tried{Ceiling: true}},
-		"missed, whatever the lag was": {taking(20*time.Millisecond, 200*time.Millisecond), Tried{}},
-	} {
-		d := NewDraft(scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{"p50<50ms"}}, Terms{})
-		d.BeginSearch()
-		if got := d.Try(tc.rec, false); got != tc.want {
-			t.Errorf("%s: %+v, want %+v (%+v)", name, got, tc.want, d.Result.Sustained.Knee)
-		}
-	}
-}
-
 // If no confirmation has enough requests, the reason names a duration that suffices.
 func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 	s := scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{"errors<1%", "p50<1s"}, Duration: time.Second, Confirm: 2 * time.Second}
@@ -138,28 +101,6 @@ func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 	for _, held := range o.Thresholds {
 		if held.Outcome != load.Inconclusive || held.Why != "no rate was confirmed; the short phases of the search do not count" {
 			t.Errorf("%s is %s: %s", held.Text, held.Outcome, held.Why)
-		}
-	}
-}
-
-// A rate that was held is achieved, even if its phase does not end at a full second.
-func TestKneePointOfARateThatWasHeld(t *testing.T) {
-	for _, tc := range []struct {
-		took     time.Duration // by each answer
-		low, top float64
-	}{
-		{time.Millisecond, 99.9, 100},
-		{500 * time.Millisecond, 74, 76}, // the last answer comes half a second after the schedule's end
-		{2500 * time.Millisecond, 37, 38},
-	} {
-		const rate = 100
-		recorder := measure.NewRecorder("100/s", time.Time{}, schedule.Constant(rate, 1500*time.Millisecond))
-		for i := range 150 {
-			due := time.Duration(i) * time.Second / rate
-			recorder.Add(measure.Sample{Seq: uint64(i), Label: "x", Due: due, Sent: due, Done: due + tc.took, Status: 200})
-		}
-		if got := kneePoint(recorder.Recording(), true, "").AchievedPerSecond; got < tc.low || got > tc.top {
-			t.Errorf("answers after %s: %.2f/s achieved, want %v to %v", tc.took, got, tc.low, tc.top)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/reports/load"
 )
 
 // recorded returns a phase at 20/s with an answer for each request and its
@@ -69,23 +68,6 @@ func TestSoakFailsOnDrift(t *testing.T) {
 				t.Error("no trend is shown")
 			}
 		})
-	}
-}
-
-// Memory is shown and never fails a scenario.
-func TestSoakShowsMemory(t *testing.T) {
-	var points []load.MemoryPoint
-	for i := range 60 {
-		points = append(points, load.MemoryPoint{Seconds: float64(i) / 2, HeapBytes: 1 << 20, RSSBytes: int64(100+i) << 20})
-	}
-	d := &Draft{}
-	d.Drift(recorded(30, func(int, int) (time.Duration, int) { return 20 * time.Millisecond, 200 }), points)
-	if len(d.fails) > 0 || len(d.Result.Memory) != 1 || len(d.Result.Memory[0].Points) != 60 {
-		t.Errorf("%q, %+v", inWords(d.fails), d.Result.Memory)
-	}
-	trend := d.Result.Drift[len(d.Result.Drift)-1]
-	if trend.Name != "memory" || trend.Verdict != load.Drifts || trend.PerMinute.Value < 119<<20 || trend.PerMinute.Value > 121<<20 {
-		t.Errorf("%+v, want 120 MB more by the minute", trend)
 	}
 }
 

@@ -117,20 +117,6 @@ func TestVerdictOfAScenario(t *testing.T) {
 	}
 }
 
-// The achieved rate counts the time until the last answer, which may come long after
-// the last request was due.
-func TestAchievedRateOfATargetThatFallsBehind(t *testing.T) {
-	r := measure.NewRecorder("steady", time.Unix(1e9, 0), schedule.Constant(100, time.Second))
-	for i := range 100 {
-		due := time.Duration(i) * 10 * time.Millisecond
-		r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due, Done: 4 * due, Status: 200})
-	}
-	o := judgedOf(t, nil, shareOf(r.Recording()))
-	if got := o.Phases[0].AchievedPerSecond; got < 24 || got > 27 {
-		t.Errorf("100 answers in 4 s are said to be %.4g a second", got)
-	}
-}
-
 // One violated requirement fails the scenario. The violations of the shards add up,
 // with and without examples.
 func TestFindingsOfSharesAddUp(t *testing.T) {
@@ -154,16 +140,6 @@ func TestFindingsOfSharesAddUp(t *testing.T) {
 	}
 	if c := o.Coverage; c == nil || *c != (load.Coverage{Answers: 1500, Checked: 900, Memo: 300, Dropped: 180, LeftOut: 120, Share: 0.8}) {
 		t.Errorf("coverage: %+v", c)
-	}
-}
-
-// The reasons name each shard that could not run.
-func TestSharesWithoutPhasesSayWhy(t *testing.T) {
-	lost := shareOf()
-	lost.Verdict, lost.Reasons = reports.Inconclusive, []string{"the journal could not be written"}
-	o := judgedOf(t, nil, lost, lost)
-	if got := strings.Join(o.Reasons, "|"); o.Verdict != reports.Inconclusive || got != "shard 1: the journal could not be written|shard 2: the journal could not be written" {
-		t.Errorf("%s: %s", o.Verdict, got)
 	}
 }
 
@@ -258,51 +234,5 @@ func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 	o := judgedOf(t, []string{"errors<1%"}, shareOf(made(1000, map[int]int{200: 10}), made(1000, map[int]int{500: 1000})))
 	if got := strings.Join(o.Reasons, "\n"); len(o.Reasons) != 4 || strings.Contains(got, "more: ") {
 		t.Errorf("unlike reasons were joined: %s", got)
-	}
-}
-
-// A list has rows if one shard has seen some.
-func TestEmptyListsOfShards(t *testing.T) {
-	shared := func(empty ...[]string) Outcome {
-		var shares []Outcome
-		for _, of := range empty {
-			rec := made(1000, map[int]int{200: 1000})
-			share := shareOf(rec)
-			share.Inspected.Empty = of
-			shares = append(shares, share)
-		}
-		return judgedOf(t, nil, shares...)
-	}
-	lists := []string{spec.ListLeadLists}
-	if o := shared(lists, lists); o.Verdict != reports.Inconclusive || !strings.HasPrefix(o.Reasons[0], "no checked response has rows") {
-		t.Errorf("all saw none: %s %q", o.Verdict, o.Reasons)
-	}
-	if o := shared(lists, nil); o.Verdict != reports.Passed {
-		t.Errorf("one saw some: %s %q", o.Verdict, o.Reasons)
-	}
-}
-
-// The unchecked answers of the shards add up.
-func TestUninspectedAnswersOfShards(t *testing.T) {
-	for name, tc := range map[string]struct {
-		unread, checked int64 // of 1,000 answers of each shard
-		says            string
-	}{
-		"all were judged": {0, 1000, ""},
-		"a few were not":  {10, 990, ""},
-		"most were not":   {900, 100, "1,800 of 2,000 responses could not be checked: 1,800 were compressed"},
-		"none was":        {1000, 0, "none of 2,000 responses could be checked: 2,000 were compressed"},
-	} {
-		var shares []Outcome
-		for range 2 {
-			rec := made(1000, map[int]int{200: 1000})
-			share := shareOf(rec)
-			share.Inspected = inspect.Result{Answers: 1000, Judged: tc.checked, Unread: inspect.Unread{Compressed: tc.unread}}
-			shares = append(shares, share)
-		}
-		o := judgedOf(t, nil, shares...)
-		if said := strings.Join(o.Reasons, "\n"); (o.Verdict == reports.Inconclusive) != (tc.says != "") || !strings.HasPrefix(said, tc.says) {
-			t.Errorf("%s: %s %q, want %q", name, o.Verdict, said, tc.says)
-		}
 	}
 }

@@ -84,13 +84,6 @@ func header(text string) http.Header {
 	return h
 }
 
-func TestStylesListsHeaders(t *testing.T) {
-	c := Parse(header("RateLimit-Limit: 10\nX-RateLimit-Reset: x\nRetry-After: 1"), received)
-	if got := strings.Join(c.Styles, " "); got != "RateLimit-Limit X-RateLimit-Reset" {
-		t.Errorf("styles are %q", got)
-	}
-}
-
 func FuzzClaims(f *testing.F) {
 	f.Add("Retry-After: 7\nRateLimit-Limit: 10, 10;w=1\nRateLimit-Remaining: 3\nRateLimit-Reset: 20")
 	f.Add(`RateLimit-Policy: "burst";q=100;w=60, x` + "\n" + `RateLimit: "burst";r=50;t=30`)

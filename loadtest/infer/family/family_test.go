@@ -87,32 +87,6 @@ func (f Fit) truth(config limiter.Config) bool {
 	return f.Kind == kind && f.Counting == counting && f.Limit == layer.Limit && low <= layer.Per && layer.Per <= high
 }
 
-// TestTruthIsNeverContradicted_long is what everything rests on.
-func TestTruthIsNeverContradicted_long(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
-		limit := rapid.IntRange(1, 40).Draw(t, "limit")
-		per := rapid.SampledFrom([]string{"200ms", "1s", "10s"}).Draw(t, "per")
-		config, err := limiter.Parse(fmt.Sprintf(kind, limit, per))
-		if err != nil {
-			t.Fatal(err)
-		}
-		trip := time.Duration(rapid.Int64Range(100_000, 30_000_000).Draw(t, "trip"))
-		log := probe(rapid.Uint64().Draw(t, "seed"), config, trip, rapid.IntRange(4, 14).Draw(t, "rounds"))
-		l := NewLog(log)
-		if len(l.refusals) == 0 {
-			return
-		}
-		fits := Fits(l, all)
-		for _, f := range fits {
-			if f.truth(config) {
-				return
-			}
-		}
-		t.Fatalf("%+v, round trip %s: contradicted by %d observations; left: %+v", config, trip, len(log), fits)
-	})
-}
-
 // TestTruthIsNotContradictedByMore is the same of a log that grows, with some
 // refusals that need no explanation.
 func TestTruthIsNotContradictedByMore(t *testing.T) {

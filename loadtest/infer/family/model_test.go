@@ -54,29 +54,3 @@ func TestModelPredictsItsLimiter(t *testing.T) {
 		}
 	})
 }
-
-// TestBoundedFitsHaveGuesses checks that each bounded fit has models.
-func TestBoundedFitsHaveGuesses(t *testing.T) {
-	for i, kind := range kinds {
-		config, err := limiter.Parse(fmt.Sprintf(kind, 9, "1s"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		log := probe(uint64(i), config, time.Millisecond, 12)
-		l := NewLog(log)
-		for _, f := range Fits(l, all) {
-			if !f.truth(config) {
-				continue
-			}
-			models := l.Guesses(f, 8)
-			if len(models) == 0 {
-				t.Errorf("%+v: nothing stands for it", config)
-			}
-			for _, m := range models {
-				if w := m.Window(); w < f.Low || m.Kind != Bucket && w > f.High {
-					t.Errorf("%+v: a model with a window of %s", config, w)
-				}
-			}
-		}
-	}
-}
