@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -14,15 +13,9 @@ import (
 
 	"outreach.example/conformance/fixtures/refserver/shape"
 	"outreach.example/conformance/fixtures/refserver/truth"
-	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/loadtest"
-	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/loadtest/verdict"
-	"outreach.example/conformance/spec"
 )
 
 // boundCase is a server whose latencies are known, with the bounds that it meets and those
@@ -76,19 +69,6 @@ func (c boundCase) bounds(t *testing.T) (all []threshold.Threshold, met map[stri
 type record struct {
 	took        []truth.Bucket // ascending
 	all, failed int64
-}
-
-// recordOf returns the server's own record.
-func recordOf(r truth.Report) record {
-	var of record
-	for _, l := range r.Latency {
-		of.took, of.all = append(of.took, l.Buckets...), of.all+l.Count
-		if l.Status >= 500 {
-			of.failed += l.Count
-		}
-	}
-	slices.SortFunc(of.took, func(a, b truth.Bucket) int { return int(a.FromNS - b.FromNS) })
-	return of
 }
 
 // meets reports whether the server met the bound in truth, and how near the figure is to it:
@@ -245,53 +225,4 @@ func (c boundCase) persecond() float64 {
 		return c.rate
 	}
 	return 500
-}
-
-// TestTruthOfVerdicts holds each bound of the table against a real run on this machine. The
-// truth is the server's own record.
-func TestTruthOfVerdicts(t *testing.T) {
-	if !*full {
-		t.Skip("it takes 4 minutes: make figures runs it")
-	}
-	var once sync.Once
-	var measured measure.Calibration
-	var failed error
-	calibrate := func(ctx context.Context, opts generate.CalibrationOptions) (measure.Calibration, error) {
-		once.Do(func() { measured, failed = generate.Calibrate(ctx, opts) })
-		return measured, failed
-	}
-	var n tally
-	for _, c := range boundCases {
-		if c.freezes == 0 { // a real generator freezes when it likes
-			c.run(t, calibrate, &n)
-		}
-	}
-	if share := n.decided(t, "on this machine"); share < leastDecided && os.Getenv(requireQuiet) != "" {
-		t.Errorf("want %.0f %% decided", 100*leastDecided)
-	}
-}
-
-// run loads a server of its own and judges the verdicts.
-func (c boundCase) run(t *testing.T, calibrate func(context.Context, generate.CalibrationOptions) (measure.Calibration, error), n *tally) {
-	t.Helper()
-	server := within(t, c.timeout, served(t, "", c.shape))
-	all, met := c.bounds(t)
-	o, err := loadtest.Run(t.Context(), loadtest.Config{
-		Target: server, ByName: true, Seed: 1, Terms: verdict.Terms{Thresholds: all}, Calibrator: testbed.Again(t, nullServer),
-		Scenarios: []scenario.Scenario{{Name: "truth", About: "A list whose latencies are known.", Kind: scenario.Steady,
-			Mix: map[string]int{spec.ListLeadLists: 1}, Limits: []int{1}, Rate: c.persecond(), Duration: c.lasts}},
-		Calibrate: calibrate,
-		Watch:     func(string, string) { forget(t, server) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	of, lag := recordOf(truthOf(t, server)), o.Parts[0].Recordings[0].Lag
-	t.Logf("%s: send lag p50 %s, p99 %s", c.name, lag.Value(0.5), lag.Value(0.99))
-	for _, held := range o.Results.Scenarios[0].Thresholds {
-		at := slices.IndexFunc(all, func(b threshold.Threshold) bool { return b.Text == held.Text })
-		if at >= 0 { // the others are the scenario's own
-			n.judge(t, c, all[at], met[held.Text], of, string(held.Outcome), held.Why)
-		}
-	}
 }

@@ -1,11 +1,15 @@
 package generate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -14,10 +18,101 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
 )
+
+// network replaces the network and the target in the fake time of a synctest bubble.
+// It notes when each request arrives.
+type network struct {
+	answer func(r *http.Request) // returns when the answer is due; nil for at once
+
+	mu       sync.Mutex
+	came     []time.Time
+	paths    []string
+	inFlight int
+	most     int // in flight at once
+}
+
+func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
+	n.mu.Lock()
+	n.came = append(n.came, time.Now())
+	n.paths = append(n.paths, r.URL.RequestURI())
+	n.inFlight++
+	n.most = max(n.most, n.inFlight)
+	n.mu.Unlock()
+	if n.answer != nil {
+		n.answer(r)
+	}
+	n.mu.Lock()
+	n.inFlight--
+	n.mu.Unlock()
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: 200, ContentLength: 2, Body: io.NopCloser(bytes.NewReader([]byte("{}")))}, nil
+}
+
+// since returns when the requests arrived, counted from the start.
+func (n *network) since(start time.Time) []time.Duration {
+	came := make([]time.Duration, len(n.came))
+	for i, at := range n.came {
+		came[i] = at.Sub(start)
+	}
+	slices.Sort(came)
+	return came
+}
+
+// busiest returns the largest number of the sorted times in a window.
+func busiest(times []time.Duration, window time.Duration) int {
+	most, from := 0, 0
+	for i := range times {
+		for times[i]-times[from] >= window {
+			from++
+		}
+		most = max(most, i-from+1)
+	}
+	return most
+}
+
+// inBubble returns a generator for the network that waits in fake time only.
+func inBubble(t *testing.T, n *network, opts Options) *Generator {
+	t.Helper()
+	opts.BaseURL, opts.Transport = "http://target.example", n
+	return newGenerator(t, opts, time.Sleep)
+}
+
+func newGenerator(t *testing.T, opts Options, fine func(time.Duration)) *Generator {
+	t.Helper()
+	opts.Sleep = fine
+	g, err := New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	return g
+}
+
+func asking(path string) Mix {
+	return func(uint64) Request { return Request{Label: "test", Path: path} }
+}
+
+func constant(rate float64, d time.Duration) Phase {
+	return Phase{Name: "test", Schedule: schedule.Constant(rate, d), Mix: asking("/a")}
+}
+
+func run(t *testing.T, g *Generator, p Phase) measure.Recording {
+	t.Helper()
+	r, _, err := g.Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
 
 // stall holds up every request that comes between two times, until the second.
 func stall(from, until time.Duration) func(*http.Request) {
@@ -187,3 +282,123 @@ func TestMistakesInPhases(t *testing.T) {
 		})
 	}
 }
+
+var (
+	_ vegeta.Pacer    = schedule.Schedule{}
+	_ vegeta.Pacer    = (*pacer)(nil)
+	_ vegeta.Targeter = (*attack)(nil).Target
+)
+
+// Vegeta's workers may overtake each other between the number of a hit and the call
+// of the targeter. Each result must still be about the request that was sent under
+// its number, and be due when its number is.
+func TestOvertakingWorkers(t *testing.T) {
+	g := NewWithT(t)
+	p := Phase{Schedule: schedule.Constant(10, time.Second).Shard(1, 2), Mix: func(place uint64) Request {
+		return Request{Label: strconv.FormatUint(place, 10), Path: "/"}
+	}}
+	a := newAttack(p, func(err error) { t.Error(err) })
+	header := func(seq string) http.Header {
+		var target vegeta.Target
+		g.Expect(a.Target(&target)).To(Succeed())
+		target.Header.Set(seqHeader, seq)
+		return target.Header
+	}
+	first, second := header("1"), header("0") // the worker with number 1 calls first
+	for _, sent := range []http.Header{second, first} {
+		_, err := a.RoundTrip(&http.Request{URL: &url.URL{Host: "target.example"}, Header: sent})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	labels := map[uint64]string{}
+	for _, seq := range []uint64{1, 0} {
+		sent, _ := a.sent.Load(seq)
+		a.add(&vegeta.Result{Seq: seq})
+		h := sent.(*hit)
+		labels[seq] = h.Label
+		g.Expect(h.Seq).To(Equal(2*seq + 1))
+		g.Expect(h.Due).To(Equal(time.Duration(2*seq+1) * 100 * time.Millisecond))
+	}
+	g.Expect(labels).To(Equal(map[uint64]string{1: "1", 0: "3"}), "number 1 called for the shard's first place")
+	a.sent.Range(func(any, any) bool { t.Error("a hit was not recorded"); return false })
+}
+
+func newAttack(p Phase, fail func(error)) *attack {
+	g := &Generator{opts: Options{BaseURL: "http://target.example", Timeout: time.Minute, MaxBody: 1000, Transport: &network{}}}
+	return &attack{Phase: p, g: g, start: time.Now(), fail: fail, requests: context.Background(), recorder: measure.NewRecorder("", time.Time{}, p.Schedule), monitor: g.OutageMonitor()}
+}
+
+// mute responds to no request that comes while dead returns true.
+func mute(dead func(at time.Duration) bool) func(*http.Request) {
+	began := time.Now()
+	return func(r *http.Request) {
+		if dead(time.Since(began)) {
+			<-r.Context().Done()
+		}
+	}
+}
+
+// A phase of 8 hours ends soon after its target has stopped responding.
+func TestADeadTargetIsGivenUp(t *testing.T) {
+	const dies = time.Minute
+	for name, tc := range map[string]struct {
+		opts    Options
+		silence time.Duration
+	}{
+		"a long time-out":      {Options{Timeout: 4 * time.Second}, outageTimeouts * 4 * time.Second},
+		"a maximum of its own": {Options{Timeout: time.Second, MaxOutage: 3 * time.Second}, 3 * time.Second},
+		"no free worker":       {Options{Timeout: 700 * time.Millisecond, Workers: 5}, leastMaxOutage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				n := &network{answer: mute(func(at time.Duration) bool { return at >= dies })}
+				r, _, err := inBubble(t, n, tc.opts).Run(context.Background(), constant(20, 8*time.Hour))
+				var silent *outage.Error
+				g.Expect(errors.As(err, &silent)).To(BeTrue(), "%v", err)
+				g.Expect(silent.For).To(BeNumerically("~", tc.silence, time.Second))
+				g.Expect(r.Count(measure.Accepted)).To(BeEquivalentTo(20 * dies.Seconds()))
+				g.Expect(r.Sent).To(BeEquivalentTo(len(n.came)))
+				g.Expect(r.Dropped()).To(BeEquivalentTo(8*3600*20 - r.Sent))
+			})
+		})
+	}
+}
+
+// A target that responds now and then is loaded to the end, and its outages are told.
+func TestOutages(t *testing.T) {
+	every := func(period, silent time.Duration) func(time.Duration) bool {
+		return func(at time.Duration) bool { return at%period < silent }
+	}
+	within := func(from, to time.Duration) func(time.Duration) bool {
+		return func(at time.Duration) bool { return at >= from && at < to }
+	}
+	for name, tc := range map[string]struct {
+		rate  float64
+		dead  func(at time.Duration) bool
+		ended int64
+		last  bool // the last one goes on to the end
+	}{
+		"hardly ever answers":      {20, every(9*time.Second, 8900*time.Millisecond), 66, true},
+		"misses few, far between":  {0.02, within(3*time.Minute, 5*time.Minute), 0, false},
+		"comes back":               {20, within(time.Minute, time.Minute+5*time.Second), 1, false},
+		"dies just before the end": {20, within(9*time.Minute+55*time.Second, time.Hour), 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				n := &network{answer: mute(tc.dead)}
+				r, told, err := inBubble(t, n, Options{Timeout: time.Second}).Run(t.Context(), constant(tc.rate, 10*time.Minute))
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(r.Sent).To(Equal(r.Planned()))
+				g.Expect(r.Failures[measure.FailureTimeout]).To(BeNumerically(">=", 1))
+				g.Expect(told.Ended).To(BeEquivalentTo(tc.ended))
+				g.Expect(told.Last != nil).To(Equal(tc.last))
+			})
+		})
+	}
+}
+
+// roles are what the test binary does in a process of its own.
+var roles = testbed.Roles{}
+
+func TestMain(m *testing.M) { testbed.Main(m, roles) }

@@ -1,15 +1,21 @@
 package inspect
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
@@ -260,4 +266,125 @@ func TestTrouble(t *testing.T) {
 	g.Expect(r.Troubles).To(HaveLen(2))
 	g.Expect(r.Judged).To(BeEquivalentTo(1))
 	g.Expect(failed(r)).To(BeEmpty())
+}
+
+// A buffer holds a reader's bytes up to the bound, for any sizes of reads and any
+// announced length.
+func TestFill(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		body := rapid.SliceOfN(rapid.Byte(), 0, 20_000).Draw(t, "body")
+		most := rapid.Int64Range(0, 20_000).Draw(t, "most")
+		expected := rapid.Int64Range(-1, 30_000).Draw(t, "expected")
+		var r io.Reader = bytes.NewReader(body)
+		switch rapid.IntRange(0, 3).Draw(t, "reader") {
+		case 1:
+			r = iotest.DataErrReader(r)
+		case 2:
+			r = iotest.HalfReader(r)
+		case 3:
+			r = iotest.OneByteReader(r)
+		}
+		b := NewBuffer()
+		defer b.Release()
+		err := b.Fill(r, expected, most)
+		tooLong := int64(len(body)) > most || expected > most
+		if errors.Is(err, ErrTooLong) != tooLong || !tooLong && err != nil {
+			t.Fatalf("%d bytes of at most %d: %v", len(body), most, err)
+		}
+		want := body[:min(int64(len(body)), most)]
+		if expected > most {
+			want = nil // not even begun
+		}
+		if !bytes.Equal(b.Bytes(), want) {
+			t.Fatalf("holds %d bytes, not the first %d", len(b.Bytes()), len(want))
+		}
+	})
+}
+
+// Bodies in flight share a bound. One that finds no memory is read to its end, counted,
+// and not kept. What is released can be used again.
+func TestBuffersShareMemory(t *testing.T) {
+	g := NewWithT(t)
+	const size = 8 << 20
+	body := bytes.Repeat([]byte("x"), size)
+	before := shared.Load() // of tests that release nothing
+	var inUse []*Buffer
+	fill := func(most int64) (*Buffer, error) {
+		b := NewBuffer()
+		inUse = append(inUse, b)
+		return b, b.Fill(bytes.NewReader(body), -1, most)
+	}
+	for kept := range 20 {
+		b, err := fill(size)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(b.Length()).To(BeEquivalentTo(size))
+		g.Expect(len(b.Bytes()) == size).NotTo(Equal(b.Lost()))
+		if kept == 0 {
+			g.Expect(b.Lost()).To(BeFalse())
+		}
+	}
+	g.Expect(inUse[len(inUse)-1].Lost()).To(BeTrue())
+	g.Expect(inUse[len(inUse)-1].Bytes()).To(BeEmpty())
+	b, err := fill(size - 1)
+	g.Expect(err).To(MatchError(ErrTooLong))
+	g.Expect(b.Length()).To(BeEquivalentTo(size - 1))
+	g.Expect(shared.Load()).To(BeNumerically("<=", maxShared))
+	for _, b := range inUse {
+		b.Release()
+	}
+	g.Expect(shared.Load()).To(Equal(before))
+	b, err = fill(size)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(b.Lost()).To(BeFalse())
+	b.Release()
+}
+
+func TestTheMemoTellsQuestionsApart(t *testing.T) {
+	g := NewWithT(t)
+	asked := answering(400, `{"statusCode":400,"error":"Bad Request","message":"no"}`)
+	asked.Asked.Allowed = client.Allowed{} // it may be refused
+	status := answering(500, emptyPage)
+	contentType := answering(200, emptyPage)
+	contentType.Header = http.Header{"Content-Type": {"text/plain"}}
+	operation := answering(200, emptyPage)
+	operation.Asked.Operation = spec.MustOperation(spec.ListLeadLabels)
+	owner := answering(200, emptyPage)
+	owner.Asked.Owner = "0198b3c0-0000-7000-8000-0000000000aa"
+	open := answering(200, emptyPage)
+	open.Asked.Allowed = client.AnyRefusal(http.StatusOK)
+	r := inspected(newInspector(t, Options{}), asked,
+		answering(400, `{"statusCode":400,"error":"Bad Request","message":"no"}`), answering(200, emptyPage), status, contentType, operation, owner, open)
+	g.Expect(r.Judged).To(BeEquivalentTo(8))
+	g.Expect(r.Known).To(BeZero())
+	g.Expect(failed(r)["STATUS-200"].ViolationCount).To(Equal(2))
+	g.Expect(failed(r)["CONTENT-TYPE"].ViolationCount).To(Equal(1))
+}
+
+func TestTheMemoIsBounded(t *testing.T) {
+	g := NewWithT(t)
+	in := newInspector(t, Options{effort: 1, queue: 10 * remembered, queueBytes: 1 << 30})
+	for i := range remembered + 100 {
+		in.Take(answering(500, fmt.Sprint(i)))
+		in.Take(answering(500, fmt.Sprint(i)))
+	}
+	in.Close()
+	g.Expect(len(in.memo.proofs)).To(Equal(remembered))
+	r := in.Result()
+	g.Expect(r.Judged + r.Known + r.Skipped).To(BeEquivalentTo(2 * (remembered + 100)))
+	g.Expect(failed(r)["STATUS-200"].ViolationCount).To(BeEquivalentTo(r.Judged+r.Known), "what made way is counted too")
+}
+
+func TestNoSecretsAreShown(t *testing.T) {
+	g := NewWithT(t)
+	const foreign = "secret-token-of-somebody-else"
+	_, err := client.New(client.Options{BaseURL: "http://target.example", Keys: []client.Key{{Name: "other", Token: foreign}}})
+	g.Expect(err).NotTo(HaveOccurred())
+	bad := answering(500, "your key is "+token+", another is "+foreign)
+	bad.Path += "&search=" + foreign
+	r := inspected(newInspector(t, Options{}), bad)
+	shown, err := json.Marshal(r.Checks)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(shown)).To(ContainSubstring("your key is"))
+	g.Expect(string(shown)).NotTo(ContainSubstring(token))
+	g.Expect(string(shown)).NotTo(ContainSubstring(foreign))
 }

@@ -1,13 +1,18 @@
 package measure
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
+
+	"outreach.example/conformance/reports/load"
 )
 
 func durations(values ...time.Duration) Histogram {
@@ -103,5 +108,336 @@ func TestFlags(t *testing.T) {
 	// The interval of p99 of a 99/1 mix must name both sides, not a value between.
 	if e := mix(9900, 100).Quantile(0.99); e.Low > 2*time.Millisecond || e.High < 250*time.Millisecond {
 		t.Errorf("interval %s to %s, want 2ms to 250ms", e.Low, e.High)
+	}
+}
+
+// A failed request improves no figure, of no breakdown. The figures of accepted requests
+// are those of the same phase without the failed ones, or larger.
+func TestNoFailureImprovesAFigure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		plan, parts := phases(t)
+		samples := slices.Concat(parts...)
+		with := record(plan, samples)
+		without := record(plan, slices.DeleteFunc(samples, func(s Sample) bool { return s.Class() == Failed }))
+		compare := func(of string, with, without Histogram) {
+			if without.Count() == 0 {
+				return
+			}
+			last := time.Duration(0)
+			for _, p := range []float64{0, 0.1, 0.5, 0.9, 0.99, 1} {
+				got := with.Value(p)
+				if got < without.Value(p) || got < last {
+					t.Fatalf("%s p%g: %s after %s, without the failed requests %s", of, 100*p, got, last, without.Value(p))
+				}
+				last = got
+				e := with.Quantile(p)
+				if e.Value != got || e.Low > got || e.High < got || e.AtLeast != with.AtLeast(p) || e.AtLeast && !e.Open {
+					t.Fatalf("%s p%g: %s: %+v", of, 100*p, got, e)
+				}
+			}
+			if with.Mean() < without.Mean() || with.Max() < without.Max() {
+				t.Fatalf("%s: mean %s and max %s, without the failed requests %s and %s", of, with.Mean(), with.Max(), without.Mean(), without.Max())
+			}
+		}
+		compare("response", with.Response[Accepted], without.Response[Accepted])
+		compare("service", with.Service[Accepted], without.Service[Accepted])
+		for _, label := range with.LabelNames() {
+			compare(label, with.Label(label)[Accepted], without.Label(label)[Accepted])
+		}
+		compare("all labels", with.Label("operation")[Accepted], without.Label("operation")[Accepted])
+		for _, s := range with.Series {
+			for _, other := range without.Series {
+				if s.T == other.T {
+					compare("an interval", s.Response[Accepted], other.Response[Accepted])
+				}
+			}
+		}
+	})
+}
+
+// delayed records requests of a server with known latencies. The generator sends them
+// late, and reads the responses late by another draw of the same delay. It returns the
+// sorted latencies as users would have seen them: all, and those of each label.
+func delayed(rng *rand.Rand, n int, latency, delay func() time.Duration) (Recording, map[string][]time.Duration) {
+	r := newRecorder(Plan{Name: "delayed", Rate: 1000, Duration: time.Duration(n) * time.Millisecond})
+	truth := map[string][]time.Duration{}
+	for i := range n {
+		due, took, label := time.Duration(i)*time.Millisecond, latency(), []string{"list", "get"}[rng.IntN(2)]
+		truth[""], truth[label] = append(truth[""], took), append(truth[label], took)
+		sent := due + delay()
+		r.Add(Sample{Seq: uint64(i), Label: label, Due: due, Sent: sent, Done: sent + took + delay(), Status: 200})
+	}
+	for _, took := range truth {
+		slices.Sort(took)
+	}
+	return r.Recording(), truth
+}
+
+// The interval of a latency holds the true one, however late the generator is.
+func TestLatencyHoldsTheTruth(t *testing.T) {
+	const n = 4000
+	held := 0
+	var of int
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		slow := time.Duration(1+rng.IntN(300)) * time.Millisecond
+		share := rng.Float64() / 10
+		latency := func() time.Duration {
+			if rng.Float64() < share {
+				return slow
+			}
+			return time.Duration((1 + rng.ExpFloat64()) * float64(time.Millisecond))
+		}
+		pause := time.Duration(1+rng.IntN(30)) * time.Millisecond
+		often := rng.Float64()
+		delay := func() time.Duration {
+			if rng.Float64() < often {
+				return time.Duration(rng.Float64() * float64(pause))
+			}
+			return 10 * time.Microsecond
+		}
+		rec, truth := delayed(rng, n, latency, delay)
+		for _, label := range []string{"", "list"} {
+			for _, p := range []float64{0.5, 0.9, 0.99} {
+				of++
+				took := truth[label]
+				at := took[int(math.Ceil(p*float64(len(took))))-1]
+				// A generator counts as in time up to a millisecond, and buckets are coarse.
+				low, high := rec.Slower(at-2*time.Millisecond, p, label), rec.Slower(at+time.Millisecond+at/500, p, label)
+				if low.High > 1-p && high.Least <= 1-p {
+					held++
+				} else {
+					t.Logf("seed %d, %q: p%g is %s, but %+v and %+v", seed, label, 100*p, at, low, high)
+				}
+			}
+		}
+	}
+	if held < of {
+		t.Errorf("%d of %d intervals hold the true latency, want all", held, of)
+	}
+}
+
+// Requests that go out in another second are another load; a lag within the second is not.
+func TestOtherLoad(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lag  func(due time.Duration) time.Duration
+		want float64
+	}{
+		"in time":        {func(time.Duration) time.Duration { return 0 }, 0},
+		"always late":    {func(time.Duration) time.Duration { return 50 * time.Millisecond }, 0.005},
+		"a second late":  {func(time.Duration) time.Duration { return time.Second }, 0.1},
+		"a pause of 2 s": {func(due time.Duration) time.Duration { return (4*time.Second - due) * step(due) }, 0.2},
+	} {
+		r := newRecorder(Plan{Name: name, Rate: 100, Duration: 10 * time.Second})
+		for i := range 1000 {
+			due := time.Duration(i) * 10 * time.Millisecond
+			r.Add(Sample{Seq: uint64(i), Label: "list", Due: due, Sent: due + tc.lag(due), Done: due + tc.lag(due), Status: 200})
+		}
+		rec := r.Recording()
+		if said := rec.OtherLoad(); (said != "") != (tc.want > mostDisplaced) || said != "" && !(strings.HasPrefix(said, fmt.Sprintf("%.0f %% of the requests went out in another second than planned", 100*tc.want)) && strings.Contains(said, "a longer --warmup for a cold target")) {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+}
+
+// step is 1 from 2 s to 4 s.
+func step(due time.Duration) time.Duration {
+	if due >= 2*time.Second && due < 4*time.Second {
+		return 1
+	}
+	return 0
+}
+
+func TestShareBounds(t *testing.T) {
+	for _, c := range []struct {
+		count, of int64
+		design    float64
+		low, high float64
+	}{
+		// Clopper and Pearson's own figures, as tables give them.
+		{0, 10, 1, 0, 0.3085},
+		{5, 10, 1, 0.1871, 0.8129},
+		{10, 10, 1, 0.6915, 1},
+		{1, 1000, 1, 0.0000253, 0.005558},
+		{9, 10, 1, 0.5550, 0.9975},
+		{0, 100_000, 1, 0, 0.0000369},
+		{50, 100, 10, 0.1871, 0.8129}, // ten of them are worth one
+		{500_000_000, 1_000_000_000, 1, 0.499969, 0.500031},
+	} {
+		s := shareOf(block{hits: c.count, n: c.of}, c.design)
+		near(t, "low", s.Low, c.low, 0.0001*max(c.low, 0.01))
+		near(t, "high", s.High, c.high, 0.0002*max(c.high, 0.01))
+	}
+	if s := shareOf(block{}, 1); s.Of != 0 || s.Low != 0 || s.High != 1 {
+		t.Errorf("the share of nothing is %+v, want anything from 0 to 1", s)
+	}
+}
+
+// coverage is the share of simulated runs whose interval holds the true quantile.
+// Times are lognormal around 10 ms at 50/s; a part of the logarithm's variance is
+// common to requests near each other, within `fades` seconds.
+func coverage(seed uint64, seconds int, p, common, fades float64) float64 {
+	const rate, runs = 50, 100
+	rng := seeded(seed)
+	truth := time.Duration(10e6 * math.Exp(distuv.UnitNormal.Quantile(p)))
+	held := 0
+	for range runs {
+		slow := noise(rng, fades*rate)
+		e := record(Plan{}, steady(rate, rate*seconds, func(int) time.Duration {
+			x := math.Sqrt(common)*slow() + math.Sqrt(1-common)*rng.NormFloat64()
+			return time.Duration(10e6 * math.Exp(x))
+		})).Response[Accepted].Quantile(p)
+		if e.Low <= truth && (e.Open || truth <= e.High) {
+			held++
+		}
+	}
+	return float64(held) / runs
+}
+
+func TestIntervalsHoldTheTruth_long(t *testing.T) {
+	for i, c := range []struct {
+		seconds          int
+		p, common, fades float64
+		least            float64
+	}{
+		{10, 0.99, 0, 0, 0.95},
+		{20, 0.9, 1, 1, 0.90},
+		{20, 0.99, 0.3, 1, 0.90},
+	} {
+		got := coverage(uint64(i), c.seconds, c.p, c.common, c.fades)
+		name := fmt.Sprintf("p%g of %d s, %g of the variance common within %g s", 100*c.p, c.seconds, c.common, c.fades)
+		t.Logf("%s: %.3f", name, got)
+		if got < c.least {
+			t.Errorf("%s: %.3f of the intervals hold the truth, want %g", name, got, c.least)
+		}
+	}
+}
+
+// Without the design effect, the same intervals fail by far: the test above can fail.
+func TestCorrelationMatters(t *testing.T) {
+	const rate, runs = 100, 100
+	rng := seeded(7)
+	held := 0
+	for range runs {
+		slow := noise(rng, rate)
+		h := record(Plan{}, steady(rate, rate*20, func(int) time.Duration {
+			return time.Duration(10e6 * math.Exp(slow()))
+		})).Response[Accepted]
+		if e := h.Independent().Quantile(0.5); e.Low <= 10*time.Millisecond && 10*time.Millisecond <= e.High {
+			held++
+		}
+	}
+	if held > runs/2 {
+		t.Errorf("%d of %d naive intervals hold the truth: the simulation is not correlated enough to test anything", held, runs)
+	}
+}
+
+// A stall makes neighbours slow together: 200 slow requests of 6,000 say as
+// little as one stall does.
+func TestAStallIsOneEvent(t *testing.T) {
+	h := record(Plan{}, steady(100, 6000, func(i int) time.Duration {
+		if i >= 3000 && i < 3200 {
+			return time.Duration(3200-i) * 10 * time.Millisecond
+		}
+		return 2 * time.Millisecond
+	})).Response[Accepted]
+	e := h.Quantile(0.98)
+	if e.Design < 50 || e.Why == "" || e.Low > 3*time.Millisecond {
+		t.Errorf("p98 within a single stall: %+v, want a large design effect and a flag", e)
+	}
+	if e := h.Quantile(0.5); e.Why != "" {
+		t.Errorf("p50 is flagged although the stall is far from it: %+v", e)
+	}
+}
+
+// seriesOf returns a series with one value per second.
+func seriesOf(seconds int, value func(share float64) float64) (points []Point) {
+	for i := range seconds {
+		points = append(points, Point{time.Duration(i) * time.Second, value(float64(i) / float64(seconds))})
+	}
+	return points
+}
+
+func drift(points []Point) Trend { return Drift("memory", "MB", 0, points) }
+
+func verdicts(runs, seconds int, seed uint64, fades float64, value func(rng *rand.Rand, share, noise float64) float64) map[load.Trend]float64 {
+	rng := seeded(seed)
+	got := map[load.Trend]float64{}
+	for range runs {
+		next := noise(rng, fades*float64(seconds))
+		got[drift(seriesOf(seconds, func(share float64) float64 { return value(rng, share, next()) })).Verdict] += 1 / float64(runs)
+	}
+	return got
+}
+
+func TestDriftFalseAlarms(t *testing.T) {
+	for i, c := range []struct {
+		seconds int
+		fades   float64 // how long disturbances last, as a share of the run
+		most    float64
+	}{
+		{60, 0, 0.02},
+		{60, 0.2, 0.05},
+		{300, 0.2, 0.05},
+	} {
+		got := verdicts(400, c.seconds, uint64(i), c.fades, func(_ *rand.Rand, _, noise float64) float64 { return 10 + noise })
+		name := fmt.Sprintf("%d s, disturbances of %g of it", c.seconds, c.fades)
+		t.Logf("%s: %v", name, got)
+		if alarms := got[load.Drifts]; alarms > c.most {
+			t.Errorf("%s: %.3f false alarms, want at most %g", name, alarms, c.most)
+		}
+	}
+}
+
+func TestDriftIsFound(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		value func(rng *rand.Rand, share, noise float64) float64
+		want  load.Trend
+	}{
+		{"a leak", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 50*share + 3*noise }, load.Drifts},
+		{"a saw on a rising floor", func(_ *rand.Rand, share, noise float64) float64 {
+			return 100 + 100*share + 20*math.Mod(60*share, 1) + noise
+		}, load.Drifts},
+		{"quiet", func(_ *rand.Rand, _, noise float64) float64 { return 100 + noise }, load.Steady},
+		{"a rise too small to matter", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 5*share + noise/10 }, load.Steady},
+		{"constant", func(*rand.Rand, float64, float64) float64 { return 100 }, load.Steady},
+	} {
+		if got := verdicts(100, 120, 1, 0, c.value); got[c.want] < 0.95 {
+			t.Errorf("%s: %v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A series without a verdict has a reason.
+func TestDriftCannotTell(t *testing.T) {
+	at := seriesOf(60, func(share float64) float64 { return share })
+	for i := range at {
+		at[i].At = time.Second
+	}
+	for name, s := range map[string][]Point{"none": nil, "one instant": at,
+		"few":   seriesOf(20, func(float64) float64 { return 1 }),
+		"noisy": seriesOf(60, func(share float64) float64 { return math.Sin(40 * share) }),
+	} {
+		if got := drift(s); got.Verdict != load.TrendNotKnown || got.Why == "" {
+			t.Errorf("%s: %+v, want cannot tell and why", name, got)
+		}
+	}
+}
+
+func TestDriftsOfASoak(t *testing.T) {
+	rng := seeded(4)
+	rec := record(Plan{}, steady(50, 50*120, func(i int) time.Duration {
+		return 10*time.Millisecond + time.Duration(i)*2*time.Microsecond + time.Duration(rng.ExpFloat64()*1e6)
+	}))
+	want := map[string]load.Trend{"response p50": load.Drifts, "response p99": load.Drifts, "failed": load.Steady, "limited": load.Steady}
+	for _, trend := range rec.Drifts() {
+		if trend.Verdict != want[trend.Name] {
+			t.Errorf("%+v, want %s", trend, want[trend.Name])
+		}
+		delete(want, trend.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("no trend of %v", want)
 	}
 }

@@ -10,36 +10,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestSpikeJoinsWithoutGapOrDouble(t *testing.T) {
-	s := Schedule{Segments: []Segment{
-		{Rate: 100, Duration: time.Second},
-		{Rate: 1000, Duration: time.Second},
-		{Rate: 0, Duration: time.Second},
-		{Rate: 100, Duration: time.Second},
-	}}
-	if got := s.Planned(); got != 1200 {
-		t.Fatalf("planned %d, want 1200", got)
-	}
-	for k, want := range map[uint64]time.Duration{
-		99:   990 * time.Millisecond,
-		100:  time.Second,
-		101:  1001 * time.Millisecond,
-		1099: 1999 * time.Millisecond,
-		1100: 3 * time.Second,
-		1101: 3010 * time.Millisecond,
-	} {
-		if got := s.Due(k); got != want {
-			t.Errorf("request %d is due at %s, want %s", k, got, want)
-		}
-	}
-	want := []int64{100, 1000, 0, 100}
-	for i, n := range s.PerSecond() {
-		if n != want[i] {
-			t.Errorf("second %d asks for %d, want %d", i, n, want[i])
-		}
-	}
-}
-
 func TestValidate(t *testing.T) {
 	long := make([]Segment, MaxSegments+1)
 	for i := range long {

@@ -140,7 +140,7 @@ func (e engine) labelled(t *testing.T, label string) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
 	for _, kind := range []string{"service", "config", "secret"} {
-		if ids := lines(docker(t, kind, "ls", "--quiet", "--filter", "label="+label)); len(ids) > 0 {
+		if ids := strings.Fields(docker(t, kind, "ls", "--quiet", "--filter", "label="+label)); len(ids) > 0 {
 			found[kind] = ids
 		}
 	}
@@ -176,8 +176,4 @@ func docker(t *testing.T, args ...string) string {
 		t.Errorf("docker %v: %v\n%s", args, err, out) // no end yet: what is there must go
 	}
 	return strings.TrimSpace(string(out))
-}
-
-func lines(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 }

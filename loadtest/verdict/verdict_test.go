@@ -2,14 +2,16 @@ package verdict
 
 import (
 	"fmt"
-	"outreach.example/conformance/loadtest/schedule"
 	"strings"
 	"testing"
 	"time"
 
+	. "github.com/onsi/gomega"
+
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -182,30 +184,6 @@ func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 	}
 }
 
-// Each page size has its own phase. A threshold on one size is evaluated in that
-// phase only.
-func TestLabelsAreHeldWhereTheyAre(t *testing.T) {
-	phase := func(name, label string) measure.Recording {
-		r := measure.NewRecorder(name, time.Unix(1e9, 0), schedule.Constant(100, time.Second))
-		for i := range 100 {
-			due := time.Duration(i) * 10 * time.Millisecond
-			r.Add(measure.Sample{Seq: uint64(i), Label: label, Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})
-		}
-		return r.Recording()
-	}
-	phases := shareOf(phase("limit=1", "lead-lists.list limit=1"), phase("limit=10", "lead-lists.list limit=10"))
-	for label, want := range map[string]string{"lead-lists.list limit=10": "limit=10", "lead-lists.list": "limit=1 limit=10", "webhook-events.list": "limit=1 limit=10"} {
-		o := judgedOf(t, []string{"[" + label + "]: p50<1s"}, phases)
-		var held []string
-		for _, one := range o.Thresholds {
-			held = append(held, one.Phase)
-		}
-		if got := strings.Join(held, " "); got != want || (o.Verdict == reports.Passed) != strings.HasPrefix(label, "lead") {
-			t.Errorf("%s is held in %s: %s %q; want in %s", label, got, o.Verdict, o.Reasons, want)
-		}
-	}
-}
-
 // The same problem in many phases is one reason, with the count and the phases.
 func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 	phases := func(n int) Outcome {
@@ -235,4 +213,280 @@ func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 	if got := strings.Join(o.Reasons, "\n"); len(o.Reasons) != 4 || strings.Contains(got, "more: ") {
 		t.Errorf("unlike reasons were joined: %s", got)
 	}
+}
+
+// A failed scenario fails the run. An inconclusive one makes it inconclusive. A
+// scenario that lacks an input counts only if the user named it.
+func TestVerdictOfARun(t *testing.T) {
+	scenario := func(name string, verdict reports.Verdict, missing ...string) load.Scenario {
+		return load.Scenario{Name: name, Verdict: verdict, Missing: missing, Reasons: []string{name + "'s reason"}}
+	}
+	pass, fail, void := scenario("good", reports.Passed), scenario("bad", reports.Failed), scenario("mute", reports.Inconclusive)
+	lacking := scenario("lacking", reports.Inconclusive, "a key")
+	for name, tc := range map[string]struct {
+		scenarios   []load.Scenario
+		byName      bool
+		interrupted bool
+		want        reports.Verdict
+		reasons     string
+	}{
+		"all good":            {scenarios: []load.Scenario{pass, pass}, want: reports.Passed},
+		"one bad":             {scenarios: []load.Scenario{pass, fail, void}, want: reports.Failed, reasons: "bad: bad's reason|mute: mute's reason"},
+		"one says nothing":    {scenarios: []load.Scenario{pass, void}, want: reports.Inconclusive, reasons: "mute: mute's reason"},
+		"none":                {want: reports.Inconclusive, reasons: "no scenario could run"},
+		"left out":            {scenarios: []load.Scenario{pass, lacking}, want: reports.Passed},
+		"only left out":       {scenarios: []load.Scenario{lacking}, want: reports.Inconclusive, reasons: "no scenario could run"},
+		"asked for by name":   {scenarios: []load.Scenario{pass, lacking}, byName: true, want: reports.Inconclusive, reasons: "lacking: lacking's reason"},
+		"interrupted":         {scenarios: []load.Scenario{pass}, interrupted: true, want: reports.Inconclusive, reasons: "the run was interrupted"},
+		"bad and interrupted": {scenarios: []load.Scenario{fail}, interrupted: true, want: reports.Inconclusive, reasons: "bad: bad's reason|the run was interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := load.Results{Scenarios: tc.scenarios, Run: load.Run{Interrupted: tc.interrupted}}
+			ConcludeRun(&r, tc.byName)
+			if got := strings.Join(r.Reasons, "|"); r.Verdict != tc.want || got != tc.reasons {
+				t.Errorf("%s: %q; want %s: %q", r.Verdict, got, tc.want, tc.reasons)
+			}
+		})
+	}
+}
+
+// A step of a search is short, so its value decides if its sample cannot. A
+// confirmation needs a sample that decides.
+func TestStepsDecideByFiguresConfirmationsByIntervals(t *testing.T) {
+	bound, err := threshold.Parse("sustained>=10/s") // of the search itself, and no step's
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := NewDraft(scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{"errors<1%", "p50<1s"}}, Terms{Thresholds: []threshold.Threshold{bound}})
+	for name, tc := range map[string]struct {
+		rec                measure.Recording
+		step, confirmation string // what is missed; empty for nothing
+	}{
+		"met":                    {made(1000, map[int]int{200: 1000}), "", ""},
+		"met, as far as seen":    {made(100, map[int]int{200: 100}), "", "errors<1%: "},
+		"missed, as far as seen": {made(100, map[int]int{200: 98, 500: 2}), "errors<1%: ", "errors<1%: "},
+		"missed":                 {made(1000, map[int]int{200: 800, 500: 200}), "errors<1%: ", "errors<1%: "},
+		"hardly any refused":     {made(1000, map[int]int{200: 990, 429: 10}), "", ""},
+		"many refused":           {made(1000, map[int]int{200: 989, 429: 11}), "11 of 1,000 requests got 429", "11 of 1,000 requests got 429"},
+		"nothing accepted":       {made(100, map[int]int{429: 100}), "nothing was accepted", "nothing was accepted"},
+	} {
+		for sure, want := range map[bool]string{false: tc.step, true: tc.confirmation} {
+			misses, _, unsure := d.misses(tc.rec, sure)
+			for _, result := range unsure {
+				misses = append(misses, result.Threshold.Text+": ")
+			}
+			missed := strings.Join(misses, "; ")
+			if (missed == "") != (want == "") || !strings.HasPrefix(missed, want) || strings.Contains(missed, "p50") {
+				t.Errorf("%s, to be sure %t: %q is missed, want %q", name, sure, missed, want)
+			}
+		}
+	}
+}
+
+// The load is the requested one unless the requests went out in other seconds than
+// planned, and --lag-limit does not allow that.
+func TestWhichLoadTheTargetGot(t *testing.T) {
+	lagging := func(lag time.Duration) measure.Recording {
+		r := measure.NewRecorder("steady", time.Time{}, schedule.Constant(100, 3*time.Second))
+		for i := range 300 {
+			due := time.Duration(i) * 10 * time.Millisecond
+			r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due + lag, Done: due + lag + time.Millisecond, Status: 200})
+		}
+		return r.Recording()
+	}
+	near := made(100, map[int]int{200: 100})
+	for name, tc := range map[string]struct {
+		rec       measure.Recording
+		ceiling   float64
+		tolerated time.Duration
+		other     string // how the load differed; empty if it did not
+		notes     string
+	}{
+		"in time":                   {lagging(0), 10_000, 0, "", ""},
+		"a little late":             {lagging(20 * time.Millisecond), 10_000, 0, "", "requests were sent up to 20 ms late (p99)"},
+		"late":                      {lagging(time.Second), 10_000, 0, "33 % of the requests went out in another second than planned", "up to 1,000 ms late"},
+		"late, and tolerated":       {lagging(time.Second), 10_000, 2 * time.Second, "", "up to 1,000 ms late"},
+		"later than is tolerated":   {lagging(time.Second), 10_000, 10 * time.Millisecond, "33 % of the requests", "up to 1,000 ms late"},
+		"in time, near the ceiling": {near, 100, 0, "", "100 requests/s are near the ceiling"},
+	} {
+		d := NewDraft(mine, Terms{Calibration: measure.Calibration{Ceiling: tc.ceiling}, LagLimit: tc.tolerated})
+		p := d.assess(tc.rec)
+		if (p.otherLoad == "") != (tc.other == "") || !strings.Contains(p.otherLoad, tc.other) {
+			t.Errorf("%s: another load because %q, want %q", name, p.otherLoad, tc.other)
+		}
+		d.noteGenerator(p)
+		if notes := strings.Join(d.Result.Notes, "\n"); (notes == "") != (tc.notes == "") || !strings.Contains(notes, tc.notes) {
+			t.Errorf("%s: notes %q, want %q", name, notes, tc.notes)
+		}
+	}
+}
+
+// If no confirmation has enough requests, the reason names a duration that suffices.
+func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
+	s := scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{"errors<1%", "p50<1s"}, Duration: time.Second, Confirm: 2 * time.Second}
+	d := NewDraft(s, Terms{})
+	d.BeginSearch()
+	d.Try(made(40, map[int]int{200: 40}), true) // in a second
+	d.EndSearch(Found{Above: 40, Ceiling: true}, nil)
+	o := d.Conclude(inspect.Result{})
+	want := "no rate could be confirmed: not enough data to decide errors<1% at 40/s: 40 requests sent in 1 s, 40 answered; about 368 needed (--duration 5s)"
+	if o.Verdict != reports.Inconclusive || len(o.Reasons) != 1 || o.Reasons[0] != want {
+		t.Errorf("%s: %q, want just %q", o.Verdict, o.Reasons, want)
+	}
+	for _, held := range o.Thresholds {
+		if held.Outcome != load.Inconclusive || held.Why != "no rate was confirmed; the short phases of the search do not count" {
+			t.Errorf("%s is %s: %s", held.Text, held.Outcome, held.Why)
+		}
+	}
+}
+
+// waiting returns a phase of 1,000 requests in 10 s. Most are accepted after 10 ms. So many
+// of each 100 get no response within a second.
+func waiting(of int) measure.Recording {
+	r := measure.NewRecorder("steady", time.Unix(1e9, 0), schedule.Constant(100, 10*time.Second))
+	for n := range 1000 {
+		due := time.Duration(n) * 10 * time.Millisecond
+		s := measure.Sample{Seq: uint64(n), Label: spec.ListLeadLists, Due: due, Sent: due, Done: due + 10*time.Millisecond, Status: 200}
+		if n%100 < of {
+			s.Done, s.Status, s.Failure = due+time.Second, 0, measure.FailureTimeout
+		}
+		r.Add(s)
+	}
+	return r.Recording()
+}
+
+// A threshold covers the requests that were never answered, unless the phase was cut short:
+// then the end of the run may be the reason.
+func TestThresholdsCoverRequestsWithoutAResponse(t *testing.T) {
+	bounds := []string{"p99<250ms"}
+	if o := judgedOf(t, bounds, shareOf(waiting(0))); o.Verdict != reports.Passed {
+		t.Errorf("all answered: %s %q", o.Verdict, o.Reasons)
+	}
+	o := judgedOf(t, bounds, shareOf(waiting(5)))
+	if o.Verdict != reports.Failed || !strings.Contains(o.Reasons[0], "p99 is at least 1,00") {
+		t.Errorf("5 %% not answered: %s %q", o.Verdict, o.Reasons)
+	}
+	accepted, at := o.Phases[0].Response.Accepted, o.Phases[0].Series[3].Response
+	if accepted.Count != 950 || !accepted.Open || !accepted.MeanOpen || accepted.MaxMS < 1000 || accepted.MaxMS > 1001 || !accepted.Quantiles[3].Open || !at.Open || at.P99MS < 990 || !o.Thresholds[0].Measured.Open {
+		t.Errorf("in the results: %+v, %+v, %+v", accepted, at, o.Thresholds[0].Measured)
+	}
+	cut := shareOf(waiting(5))
+	cut.Cut = "the target died"
+	o = judgedOf(t, bounds, cut)
+	if said := strings.Join(o.Reasons, "\n"); o.Verdict != reports.Inconclusive || !strings.Contains(said, "the phase was cut short") {
+		t.Errorf("cut short: %s %s", o.Verdict, said)
+	}
+}
+
+// A target is not better because its requests fail. Lower bounds do not show that there is
+// no difference.
+func TestAComparisonOfTargetsThatFail(t *testing.T) {
+	const ms = time.Millisecond
+	failing := func(every int, took time.Duration, sides ...int) func(side, i, n int) (time.Duration, int) {
+		return func(side, _, n int) (time.Duration, int) {
+			for _, s := range sides {
+				if side == s && n%every == 0 {
+					return took, 503
+				}
+			}
+			return 100 * ms, 200
+		}
+	}
+	quick := func(side, _, n int) (time.Duration, int) { // B fails late, but sooner than A responds
+		switch {
+		case side == 0:
+			return 100 * ms, 200
+		case n%5 < 3:
+			return 50 * ms, 503
+		default:
+			return 10 * ms, 200
+		}
+	}
+	for name, tc := range map[string]struct {
+		answer func(side, i, n int) (time.Duration, int)
+		p99    load.Effect
+		bound  load.Outcome // of worse<5% for p99
+		open   string       // the figures that are lower bounds
+	}{
+		"B fails late":    {failing(10, 300*ms, 1), load.Worse, load.Missed, "B"},
+		"A fails late":    {failing(10, 300*ms, 0), load.Better, load.Met, "A"},
+		"both fail late":  {failing(10, 300*ms, 0, 1), load.EffectNotKnown, load.Inconclusive, "AB"},
+		"both fail early": {failing(10, ms, 0, 1), load.NoDifference, load.Met, ""},
+		"B fails sooner":  {quick, load.EffectNotKnown, load.Inconclusive, "B"},
+	} {
+		r := inTurnOf(t, "worse<5%", tc.answer)
+		if f := r.Comparison.Figures[2]; f.Name != "response p99" || f.Verdict != tc.p99 || (tc.p99 == load.EffectNotKnown) != (f.Why != "") {
+			t.Errorf("%s: %+v, want %s", name, f, tc.p99)
+		} else if f.AOpen != strings.Contains(tc.open, "A") || f.BOpen != strings.Contains(tc.open, "B") || (f.Difference == nil) != (tc.open == "AB") {
+			t.Errorf("%s: %+v, want lower bounds %s", name, f, tc.open)
+		}
+		if held := r.Scenarios[1].Thresholds[2]; held.Outcome != tc.bound {
+			t.Errorf("%s: %+v, want %s", name, held, tc.bound)
+		}
+	}
+}
+
+// chosen returns what a run of these built-in scenarios can be judged by.
+func chosen(t *testing.T, names ...string) Applicable {
+	t.Helper()
+	picked, err := scenario.Select(scenario.Builtin(), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Applicable{Chosen: picked, Known: scenario.Builtin()}
+}
+
+// A threshold that the run can never evaluate, or that every run meets, is an error.
+// It names what there is instead.
+func TestThresholdsThatNeverDecide(t *testing.T) {
+	for text, says := range map[string]string{
+		"p99<1s":                   "",
+		"soak: p99<1s":             "",
+		"p99<1s@300/s":             "no phase runs at 300/s: ",
+		"mixed: p99<1s":            "scenario mixed is not selected (selected: page-depth, soak)",
+		"soaks: p99<1s":            "unknown scenario soaks",
+		"sustained>=10/s":          "no selected scenario has this figure (page-depth, soak)",
+		"depth<2x":                 "",
+		"[lead-list.list]: p99<1s": `no request is labelled "lead-list.list"`,
+		"worse<10%":                "no baseline (name the load.json of an earlier run",
+		"worse<10% vs a.json":      "",
+	} {
+		t.Run(text, func(t *testing.T) {
+			g := NewWithT(t)
+			given, err := threshold.ParseAll([]string{text})
+			g.Expect(err).NotTo(HaveOccurred())
+			err = chosen(t, "soak", "page-depth").Check(given)
+			if says == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(And(HavePrefix("--threshold "), ContainSubstring(says))))
+		})
+	}
+	g := NewWithT(t)
+	given, err := threshold.ParseAll([]string{"worse<100% vs a.json"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(chosen(t, "sustained-rate").Check(given)).To(MatchError(ContainSubstring(scenario.EveryRunMeets)))
+}
+
+// The profile's thresholds serve every run. Those for other runs are skipped. Those
+// for no run are errors.
+func TestThresholdsOfTheProfile(t *testing.T) {
+	g := NewWithT(t)
+	given, err := threshold.ParseAll([]string{"max<20s"})
+	g.Expect(err).NotTo(HaveOccurred())
+	a := chosen(t, "mixed")
+	merged, skipped, err := a.Merge([]string{"p50<20s", "soak: p50<1us", "sustained>=100000/s", "worse<10%"}, given)
+	g.Expect(err).To(MatchError(ContainSubstring(`load.thresholds[3] in the profile: "worse<10%": no baseline`)))
+	g.Expect(skipped).To(Equal([]string{"soak: p50<1us", "sustained>=100000/s"}))
+	g.Expect(merged).To(HaveExactElements(HaveField("Text", "p50<20s"), HaveField("Text", "max<20s")))
+
+	_, _, err = a.Merge([]string{"p50<", "lists: p50<1s"}, nil)
+	g.Expect(err).To(MatchError(And(ContainSubstring("load.thresholds[0] in the profile: "), ContainSubstring("load.thresholds[1] in the profile: \"lists: p50<1s\": unknown scenario lists"))))
+
+	a.Baseline = true
+	_, _, err = a.Merge([]string{"p50<20s"}, given)
+	g.Expect(err).To(MatchError(HavePrefix("--baseline: no threshold uses it")))
+	_, _, err = a.Merge([]string{"worse<10%"}, given)
+	g.Expect(err).NotTo(HaveOccurred())
 }
