@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -247,58 +246,6 @@ func TestNothingIsSentWithoutConsent(t *testing.T) {
 	}
 }
 
-// An operation that the profile excludes gets no request, neither from the preparation
-// nor from a scenario. What needs it is left out, too.
-func TestExcludedOperationsGetNoRequest(t *testing.T) {
-	t.Parallel()
-	for name, excluded := range map[string][]string{
-		"reads":    {spec.ListLeadLists, spec.ListSubsequences, spec.GetPlacementTest},
-		"deletion": {spec.DeletePlacementTest, spec.ListPlacementTests},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server := served(t, "", "")
-			partial := *server.Profile
-			for _, op := range excluded {
-				partial.Operations = append(partial.Operations, "!"+op)
-			}
-			on, err := target.URL(&partial, server.BaseURL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			mixed, err := scenario.Select(scenario.Builtin(), []string{"mixed"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			mixed[0].Duration, mixed[0].Warmup, mixed[0].Rate = 500*time.Millisecond, 100*time.Millisecond, 100
-			dir := t.TempDir()
-			o, err := loadtest.Run(t.Context(), loadtest.Config{Target: on, Calibrate: calibrated, Scenarios: mixed, ByName: true,
-				Seed: 1, Terms: verdict.Terms{LagLimit: time.Hour}, JournalDir: dir})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := sandbox.CleanupAfterRun(t.Context(), testbed.Client(t, on), on.Profile, dir, nil); err != nil {
-				t.Error(err)
-			}
-			record := truthOf(t, server)
-			for _, r := range record.Requests {
-				if slices.Contains(excluded, r.Operation) {
-					t.Errorf("%s got %d requests", r.Operation, r.Count)
-				}
-			}
-			notes := strings.Join(o.Results.Scenarios[0].Notes, "\n")
-			for _, op := range excluded {
-				if !regexp.MustCompile(regexp.QuoteMeta(op) + ".* left out: excluded by the target profile or --operation").MatchString(notes) {
-					t.Errorf("%s is not among the notes:\n%s", op, notes)
-				}
-			}
-			if record.Total == 0 {
-				t.Error("nothing was sent")
-			}
-		})
-	}
-}
-
 // stateOf is what a run may change on the reference server.
 func stateOf(t *testing.T, server *target.Target) (state refserver.State, tests map[string]bool) {
 	t.Helper()
@@ -410,16 +357,13 @@ func TestPartsThatDoNotFit(t *testing.T) {
 }
 
 // part is a small share of a run, made up.
-func part(t testing.TB, index, of int) loadtest.Part { return latePart(t, index, of, 0) }
-
-// latePart is a part whose requests all went out so much after they were due.
-func latePart(t testing.TB, index, of int, lag time.Duration) loadtest.Part {
+func part(t testing.TB, index, of int) loadtest.Part {
 	t.Helper()
 	s := reading(10, time.Second)
 	recorder := measure.NewRecorder("steady", time.Unix(1e9, 0), schedule.Constant(10, time.Second))
 	for n := range 10 / of {
 		due := time.Duration(n*of+index) * 100 * time.Millisecond
-		recorder.Add(measure.Sample{Seq: uint64(n*of + index), Label: "list", Due: due, Sent: due + lag, Done: due + lag + time.Millisecond, Status: 200})
+		recorder.Add(measure.Sample{Seq: uint64(n*of + index), Label: "list", Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})
 	}
 	o := verdict.Outcome{Recordings: []measure.Recording{recorder.Recording()}, Traffic: load.Traffic{Statuses: map[string]int64{"200": int64(10 / of)}}}
 	o.Name = s.Name
@@ -434,38 +378,6 @@ func line(t testing.TB, p loadtest.Part) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-// What lag is tolerated was said to the shards, and stands in their parts: the
-// whole is judged by it.
-func TestMergedLagCountsByTheLimitOfTheParts(t *testing.T) {
-	const lag = 300 * time.Millisecond // 3 of 10 requests go out in the next second
-	for name, tc := range map[string]struct {
-		limits [2]time.Duration
-		want   reports.Verdict
-		says   string
-	}{
-		"none":      {[2]time.Duration{}, reports.Inconclusive, "steady: another load than requested: 30 % of the requests went out in another second than planned"},
-		"above":     {[2]time.Duration{500 * time.Millisecond, 500 * time.Millisecond}, reports.Passed, ""},
-		"different": {[2]time.Duration{500 * time.Millisecond, time.Second}, reports.Inconclusive, "settings or seed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var lines bytes.Buffer
-			for i, limit := range tc.limits {
-				p := latePart(t, i, 2, lag)
-				p.LagLimit = limit
-				lines.Write(line(t, p))
-			}
-			parts, err := loadtest.ReadParts("parts", &lines)
-			if err != nil {
-				t.Fatal(err)
-			}
-			o := loadtest.Merge(parts, nil, nil)
-			if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != tc.want || !strings.Contains(reasons, tc.says) {
-				t.Errorf("%s: %q; want %s: %q", o.Results.Verdict, reasons, tc.want, tc.says)
-			}
-		})
-	}
 }
 
 func TestDamagedPartsAreErrors(t *testing.T) {

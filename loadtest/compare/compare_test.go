@@ -101,28 +101,6 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-func TestEffectsAreFoundAndBounded(t *testing.T) {
-	const runs, pairs, slower = 300, 12, 0.4
-	rng, found, held := seeded(4), 0, 0
-	for i := range runs {
-		w := world{rng: rng, slower: slower}
-		r := Judge(w.compare(Plan(uint64(i), pairs), "p50")...)[0]
-		if r.Verdict == load.Worse && r.RatioLow > 1 {
-			found++
-		}
-		if r.RatioLow <= 1+slower && 1+slower <= r.RatioHigh {
-			held++
-		}
-	}
-	t.Logf("found in %d, held by the interval in %d of %d", found, held, runs)
-	if found < runs*9/10 {
-		t.Errorf("B is %g slower: found in %d of %d comparisons", slower, found, runs)
-	}
-	if held < runs*97/100 {
-		t.Errorf("the interval holds the truth in %d of %d comparisons, want %g", held, runs, 1-Level)
-	}
-}
-
 // Pair holds the values of both blocks of a pair.
 type Pair struct{ A, B float64 }
 
@@ -162,33 +140,6 @@ func TestJudge(t *testing.T) {
 	}
 	if r := got[2]; r.Verdict != load.NoDifference || r.Ratio != 0 || r.P != 1 || *r.Difference != (load.Estimate{}) {
 		t.Errorf("zeros: %+v", r)
-	}
-}
-
-// Holm's method ends at the first figure that is not rejected: those after it
-// are not, though their own level is wider, and all have the interval of that one.
-func TestOneDoubtEndsTheRejecting(t *testing.T) {
-	pairs := pairsOf(10, func(i int) Pair { return Pair{10, 20 + float64(i)} })
-	clear := figure("clear", "", pairs...)
-	// The mean is 3.4 standard errors, which has a P of 0.79 % with 10 pairs.
-	doubtful := figure("doubtful", "", pairsOf(10, func(i int) Pair { return Pair{10, 10 * math.Exp(1.133+[]float64{-1, 1}[i%2])} })...)
-	for _, c := range []struct {
-		figures  []Figure
-		verdicts []load.Effect
-		adjusted []float64
-	}{
-		{[]Figure{doubtful}, []load.Effect{load.Worse}, []float64{0.0079}},
-		{[]Figure{doubtful, doubtful}, []load.Effect{load.NoDifference, load.NoDifference}, []float64{0.0158, 0.0158}},
-		{[]Figure{doubtful, clear}, []load.Effect{load.Worse, load.Worse}, []float64{0.0079, 0}},
-	} {
-		for i, r := range Judge(c.figures...) {
-			if r.Verdict != c.verdicts[i] || math.Abs(r.P-c.adjusted[i]) > 1e-4 {
-				t.Errorf("%s of %d: %s, adjusted %g; want %s, %g", r.Name, len(c.figures), r.Verdict, r.P, c.verdicts[i], c.adjusted[i])
-			}
-			if holds := r.RatioLow <= 1 && 1 <= r.RatioHigh; holds != (r.Verdict == load.NoDifference) {
-				t.Errorf("%s of %d: %s, and the ratio is %g to %g", r.Name, len(c.figures), r.Verdict, r.RatioLow, r.RatioHigh)
-			}
-		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,28 +237,6 @@ func TestShardsAddUp(t *testing.T) {
 			wanted = append(wanted, fmt.Sprintf("/%d", i))
 		}
 		g.Expect(n.paths).To(ConsistOf(wanted))
-	})
-}
-
-func TestTheLiveViewIsFed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		n := &network{answer: func(*http.Request) { time.Sleep(55 * time.Millisecond) }}
-		generator := inBubble(t, n, Options{})
-		var latest atomic.Pointer[Live]
-		time.AfterFunc(505*time.Millisecond, func() {
-			l := latest.Load()
-			g.Expect(l.Phase).To(Equal("test"))
-			g.Expect(l.Duration).To(Equal(time.Second))
-			g.Expect(l.Planned).To(BeEquivalentTo(100))
-			g.Expect(l.InFlight).To(BeNumerically("~", 5.5, 1))
-			g.Expect(l.Sent).To(BeNumerically("~", 45, 5))
-		})
-		p := constant(100, time.Second)
-		p.Live = func(l Live) { latest.Store(&l) }
-		run(t, generator, p)
-		g.Expect(latest.Load().Sent).To(BeEquivalentTo(100))
-		g.Expect(latest.Load().InFlight).To(BeZero())
 	})
 }
 

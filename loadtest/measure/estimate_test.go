@@ -155,68 +155,6 @@ func TestNoFailureImprovesAFigure(t *testing.T) {
 	})
 }
 
-// delayed records requests of a server with known latencies. The generator sends them
-// late, and reads the responses late by another draw of the same delay. It returns the
-// sorted latencies as users would have seen them: all, and those of each label.
-func delayed(rng *rand.Rand, n int, latency, delay func() time.Duration) (Recording, map[string][]time.Duration) {
-	r := newRecorder(Plan{Name: "delayed", Rate: 1000, Duration: time.Duration(n) * time.Millisecond})
-	truth := map[string][]time.Duration{}
-	for i := range n {
-		due, took, label := time.Duration(i)*time.Millisecond, latency(), []string{"list", "get"}[rng.IntN(2)]
-		truth[""], truth[label] = append(truth[""], took), append(truth[label], took)
-		sent := due + delay()
-		r.Add(Sample{Seq: uint64(i), Label: label, Due: due, Sent: sent, Done: sent + took + delay(), Status: 200})
-	}
-	for _, took := range truth {
-		slices.Sort(took)
-	}
-	return r.Recording(), truth
-}
-
-// The interval of a latency holds the true one, however late the generator is.
-func TestLatencyHoldsTheTruth(t *testing.T) {
-	const n = 4000
-	held := 0
-	var of int
-	for seed := range uint64(12) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		slow := time.Duration(1+rng.IntN(300)) * time.Millisecond
-		share := rng.Float64() / 10
-		latency := func() time.Duration {
-			if rng.Float64() < share {
-				return slow
-			}
-			return time.Duration((1 + rng.ExpFloat64()) * float64(time.Millisecond))
-		}
-		pause := time.Duration(1+rng.IntN(30)) * time.Millisecond
-		often := rng.Float64()
-		delay := func() time.Duration {
-			if rng.Float64() < often {
-				return time.Duration(rng.Float64() * float64(pause))
-			}
-			return 10 * time.Microsecond
-		}
-		rec, truth := delayed(rng, n, latency, delay)
-		for _, label := range []string{"", "list"} {
-			for _, p := range []float64{0.5, 0.9, 0.99} {
-				of++
-				took := truth[label]
-				at := took[int(math.Ceil(p*float64(len(took))))-1]
-				// A generator counts as in time up to a millisecond, and buckets are coarse.
-				low, high := rec.Slower(at-2*time.Millisecond, p, label), rec.Slower(at+time.Millisecond+at/500, p, label)
-				if low.High > 1-p && high.Least <= 1-p {
-					held++
-				} else {
-					t.Logf("seed %d, %q: p%g is %s, but %+v and %+v", seed, label, 100*p, at, low, high)
-				}
-			}
-		}
-	}
-	if held < of {
-		t.Errorf("%d of %d intervals hold the true latency, want all", held, of)
-	}
-}
-
 // Requests that go out in another second are another load; a lag within the second is not.
 func TestOtherLoad(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -313,25 +251,6 @@ func TestIntervalsHoldTheTruth_long(t *testing.T) {
 	}
 }
 
-// Without the design effect, the same intervals fail by far: the test above can fail.
-func TestCorrelationMatters(t *testing.T) {
-	const rate, runs = 100, 100
-	rng := seeded(7)
-	held := 0
-	for range runs {
-		slow := noise(rng, rate)
-		h := record(Plan{}, steady(rate, rate*20, func(int) time.Duration {
-			return time.Duration(10e6 * math.Exp(slow()))
-		})).Response[Accepted]
-		if e := h.Independent().Quantile(0.5); e.Low <= 10*time.Millisecond && 10*time.Millisecond <= e.High {
-			held++
-		}
-	}
-	if held > runs/2 {
-		t.Errorf("%d of %d naive intervals hold the truth: the simulation is not correlated enough to test anything", held, runs)
-	}
-}
-
 // A stall makes neighbours slow together: 200 slow requests of 6,000 say as
 // little as one stall does.
 func TestAStallIsOneEvent(t *testing.T) {
@@ -405,22 +324,6 @@ func TestDriftIsFound(t *testing.T) {
 	} {
 		if got := verdicts(100, 120, 1, 0, c.value); got[c.want] < 0.95 {
 			t.Errorf("%s: %v, want %s", c.name, got, c.want)
-		}
-	}
-}
-
-// A series without a verdict has a reason.
-func TestDriftCannotTell(t *testing.T) {
-	at := seriesOf(60, func(share float64) float64 { return share })
-	for i := range at {
-		at[i].At = time.Second
-	}
-	for name, s := range map[string][]Point{"none": nil, "one instant": at,
-		"few":   seriesOf(20, func(float64) float64 { return 1 }),
-		"noisy": seriesOf(60, func(share float64) float64 { return math.Sin(40 * share) }),
-	} {
-		if got := drift(s); got.Verdict != load.TrendNotKnown || got.Why == "" {
-			t.Errorf("%s: %+v, want cannot tell and why", name, got)
 		}
 	}
 }

@@ -178,24 +178,6 @@ func TestRecorderCounts(t *testing.T) {
 	}
 }
 
-func TestTimesOutOfBounds(t *testing.T) {
-	rec := record(Plan{}, []Sample{
-		{Due: 5, Sent: 3, Done: 4, Status: 200, Bytes: -1}, // sent early, clock went back
-		{Due: 0, Sent: 0, Done: time.Hour, Status: 200},
-		{Due: -time.Hour, Sent: -time.Hour, Done: 1 << 62, Status: 4711},
-	})
-	h := rec.Response[Accepted]
-	if h.Min() != 0 || h.Max() < Longest || h.Max() > Longest+Longest/1000 || h.Clipped() != 1 {
-		t.Errorf("min %s, max %s, clipped %d: want 0, %s, 1", h.Min(), h.Max(), h.Clipped(), Longest)
-	}
-	if last := rec.Series[len(rec.Series)-1].T; last != int64(maxSeconds-1) {
-		t.Errorf("the last second is %d, want %d", last, maxSeconds-1)
-	}
-	if err := rec.check(); err != nil {
-		t.Error(err)
-	}
-}
-
 // An operation covers all labels that begin with it; an exact label covers only
 // itself.
 func TestLabelCoversItsPageSizes(t *testing.T) {
@@ -257,21 +239,6 @@ func TestMergeOfAnySplitIsTheWhole(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestMergeRefusesDifferentPlans(t *testing.T) {
-	plan := Plan{Name: "x", Rate: 100, Duration: time.Second}
-	for name, change := range map[string]func(*Plan){
-		"phases":    func(p *Plan) { p.Name = "y" },
-		"rates":     func(p *Plan) { p.Rate = 50 },
-		"durations": func(p *Plan) { p.Duration++ },
-	} {
-		other := plan
-		change(&other)
-		if _, err := Merge(newRecorder(plan).Recording(), newRecorder(other).Recording()); err == nil || !strings.Contains(err.Error(), "different plans") {
-			t.Errorf("different %s: %v", name, err)
-		}
-	}
 }
 
 // The library's own reader reads the log back.

@@ -16,10 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
@@ -171,7 +174,7 @@ func TestFanOutEndsEarly_long(t *testing.T) {
 		"failed workers": {"no-such-scenario", nil, false, ""},
 		"interrupted":    {"list-throughput", func(c *exec.Cmd) { _ = c.Process.Signal(syscall.SIGTERM) }, true, ""},
 		"no service": {"list-throughput", func(*exec.Cmd) {
-			docker(t, append([]string{"service", "rm"}, e.labelled(t, e.label)["service"]...)...)
+			docker(t, append([]string{"service", "rm"}, e.labelled(t, "service")...)...)
 		}, true, "no longer shows the tasks of the service"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,7 +235,7 @@ func (e engine) nothingLeft(t *testing.T) {
 	for deadline := time.Now().Add(2 * time.Minute); len(left) > 0 && time.Now().Before(deadline); left = e.containers(t) {
 		docker(t, "version") // a round trip to the engine, which has other things to do
 	}
-	if services := docker(t, "service", "ls", "--quiet", "--filter", "label="+e.label); len(left) > 0 || services != "" {
+	if services := e.labelled(t, "service"); len(left)+len(services) > 0 {
 		t.Errorf("fan-out leaves containers %q and services %q behind", left, services)
 	}
 }
@@ -251,4 +254,66 @@ func documented(t *testing.T, e engine, settings string) []string {
 	}
 	here := strings.NewReplacer("load-profile", e.name("profile"), "server-key-main", e.name("key"), "settings.env", settings)
 	return strings.Fields(here.Replace(string(line[1])))
+}
+
+// engine is the Docker engine of this machine, in a swarm that it manages.
+type engine struct {
+	label string // of what this test makes, as key=value
+}
+
+// needSwarm returns the engine in its swarm, or in a new one that is left when
+// the test ends. Without Docker it skips the test; with
+// OUTREACH_REQUIRE_DOCKER=1 it fails.
+func needSwarm(t *testing.T) engine {
+	t.Helper()
+	testbed.NeedDocker(t, container.Sweep)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine{label: fmt.Sprintf("%s=%s %d@%s %s", testbed.RunLabel, uuid.NewString(), os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))}
+	switch {
+	case docker(t, "info", "--format", "{{.Swarm.LocalNodeState}}") == "inactive":
+		docker(t, "swarm", "init", "--advertise-addr", "127.0.0.1", "--listen-addr", "127.0.0.1:2377")
+		t.Cleanup(func() { testbed.ForgetNames(t, func() { docker(t, "swarm", "leave", "--force") }) })
+	case docker(t, "info", "--format", "{{.Swarm.ControlAvailable}}") != "true":
+		t.Skip("this machine is in a swarm that it does not manage")
+	}
+	t.Cleanup(func() {
+		for _, kind := range []string{"service", "config", "secret"} {
+			if ids := e.labelled(t, kind); len(ids) > 0 {
+				docker(t, append([]string{kind, "rm"}, ids...)...)
+			}
+		}
+	})
+	return e
+}
+
+// labelled returns the resources of this test, of a kind.
+func (e engine) labelled(t *testing.T, kind string) []string {
+	t.Helper()
+	return strings.Fields(docker(t, kind, "ls", "--quiet", "--filter", "label="+e.label))
+}
+
+// store stores a file in the swarm as a config or a secret.
+func (e engine) store(t *testing.T, kind, name, text string) {
+	t.Helper()
+	create := exec.Command("docker", kind, "create", "--label", e.label, name, "-")
+	create.Stdin = strings.NewReader(text + "\n")
+	if out, err := create.CombinedOutput(); err != nil {
+		t.Fatalf("docker %s create %s: %v\n%s", kind, name, err, out)
+	}
+}
+
+// name returns the name of a config or secret of this test.
+func (e engine) name(of string) string { return fmt.Sprintf("outreach-%s-%d", of, os.Getpid()) }
+
+// docker runs the docker command and returns its output.
+func docker(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "docker", args...).CombinedOutput()
+	if err != nil {
+		t.Errorf("docker %v: %v\n%s", args, err, out) // no end yet: what is there must go
+	}
+	return strings.TrimSpace(string(out))
 }

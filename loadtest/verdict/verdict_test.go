@@ -378,54 +378,6 @@ func TestThresholdsCoverRequestsWithoutAResponse(t *testing.T) {
 	}
 }
 
-// A target is not better because its requests fail. Lower bounds do not show that there is
-// no difference.
-func TestAComparisonOfTargetsThatFail(t *testing.T) {
-	const ms = time.Millisecond
-	failing := func(every int, took time.Duration, sides ...int) func(side, i, n int) (time.Duration, int) {
-		return func(side, _, n int) (time.Duration, int) {
-			for _, s := range sides {
-				if side == s && n%every == 0 {
-					return took, 503
-				}
-			}
-			return 100 * ms, 200
-		}
-	}
-	quick := func(side, _, n int) (time.Duration, int) { // B fails late, but sooner than A responds
-		switch {
-		case side == 0:
-			return 100 * ms, 200
-		case n%5 < 3:
-			return 50 * ms, 503
-		default:
-			return 10 * ms, 200
-		}
-	}
-	for name, tc := range map[string]struct {
-		answer func(side, i, n int) (time.Duration, int)
-		p99    load.Effect
-		bound  load.Outcome // of worse<5% for p99
-		open   string       // the figures that are lower bounds
-	}{
-		"B fails late":    {failing(10, 300*ms, 1), load.Worse, load.Missed, "B"},
-		"A fails late":    {failing(10, 300*ms, 0), load.Better, load.Met, "A"},
-		"both fail late":  {failing(10, 300*ms, 0, 1), load.EffectNotKnown, load.Inconclusive, "AB"},
-		"both fail early": {failing(10, ms, 0, 1), load.NoDifference, load.Met, ""},
-		"B fails sooner":  {quick, load.EffectNotKnown, load.Inconclusive, "B"},
-	} {
-		r := inTurnOf(t, "worse<5%", tc.answer)
-		if f := r.Comparison.Figures[2]; f.Name != "response p99" || f.Verdict != tc.p99 || (tc.p99 == load.EffectNotKnown) != (f.Why != "") {
-			t.Errorf("%s: %+v, want %s", name, f, tc.p99)
-		} else if f.AOpen != strings.Contains(tc.open, "A") || f.BOpen != strings.Contains(tc.open, "B") || (f.Difference == nil) != (tc.open == "AB") {
-			t.Errorf("%s: %+v, want lower bounds %s", name, f, tc.open)
-		}
-		if held := r.Scenarios[1].Thresholds[2]; held.Outcome != tc.bound {
-			t.Errorf("%s: %+v, want %s", name, held, tc.bound)
-		}
-	}
-}
-
 // chosen returns what a run of these built-in scenarios can be judged by.
 func chosen(t *testing.T, names ...string) Applicable {
 	t.Helper()
