@@ -223,7 +223,7 @@ func TestAFullQueueDropsAndCounts(t *testing.T) {
 				g := NewWithT(t)
 				in, goOn := stopped(t, opts)
 				in.Take(answering(200, page))
-				time.Sleep(2 * batchWait) // now it is being looked at
+				synctest.Wait() // now it is being looked at
 				for range 10 {
 					in.Take(answering(200, page))
 				}
@@ -245,7 +245,7 @@ func TestWhatJudgingHasNoTimeForIsSkipped(t *testing.T) {
 		g := NewWithT(t)
 		in := newInspector(t, Options{})
 		in.Take(answering(200, emptyPage))
-		time.Sleep(2 * batchWait) // now the memo knows it
+		synctest.Wait() // now the memo knows it
 		in.effort.took(time.Hour)
 		r := inspected(in, answering(200, emptyPage), answering(200, `{"items":[] }`))
 		g.Expect(r.Known).To(BeEquivalentTo(1), "what is known costs nothing")

@@ -28,9 +28,6 @@ func say(c Claims) string {
 	wait("window", c.Window)
 	number("remaining", c.Remaining)
 	wait("reset", c.Reset)
-	for _, p := range c.Policies {
-		parts = append(parts, fmt.Sprintf("policy=%d/%s", p.Quota, p.Window))
-	}
 	if c.Unreadable != "" {
 		parts = append(parts, "unreadable="+c.Unreadable)
 	}
@@ -49,9 +46,9 @@ func TestParse(t *testing.T) {
 		{"what does not print", "Retry-After: a\x1b[1m", `unreadable="a\x1b[1m"`},
 		{"date beyond all clocks", "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT", "retry=1752000h0m0s"},
 		{"separate fields", "RateLimit-Limit: 10\nRateLimit-Remaining: 3\nRateLimit-Reset: 20", "limit=10 remaining=3 reset=20s"},
-		{"limit with policies", "RateLimit-Limit: 10, 10;w=1, 50;w=60", "limit=10 window=1s policy=10/1s policy=50/1m0s"},
-		{"policy field", "RateLimit-Limit: 50\nRateLimit-Policy: 10;w=1, 50;w=60", "limit=50 window=1m0s policy=10/1s policy=50/1m0s"},
-		{"newest draft", `RateLimit-Policy: "burst";q=100;w=60` + "\n" + `RateLimit: "burst";r=50;t=30`, "limit=100 window=1m0s remaining=50 reset=30s policy=100/1m0s"},
+		{"limit with policies", "RateLimit-Limit: 10, 10;w=1, 50;w=60", "limit=10 window=1s"},
+		{"policy field", "RateLimit-Limit: 50\nRateLimit-Policy: 10;w=1, 50;w=60", "limit=50 window=1m0s"},
+		{"newest draft", `RateLimit-Policy: "burst";q=100;w=60` + "\n" + `RateLimit: "burst";r=50;t=30`, "limit=100 window=1m0s remaining=50 reset=30s"},
 		{"middle draft", "RateLimit: limit=100, remaining=50, reset=5", "limit=100 remaining=50 reset=5s"},
 		{"older names", "X-RateLimit-Limit: 5\nX-RateLimit-Remaining: 4\nX-RateLimit-Reset: 1777896060", "limit=5 remaining=4 reset=1m0s"},
 		{"standard before older names", "X-RateLimit-Limit: 5\nRateLimit-Limit: 6", "limit=6"},
@@ -82,9 +79,6 @@ func FuzzClaims(f *testing.F) {
 	f.Add("X-RateLimit-Reset: 1777896060\nRetry-After: Mon, 04 May 2026 12:00:30 GMT")
 	f.Fuzz(func(t *testing.T, text string) {
 		c := Parse(header(text), received)
-		if len(c.Policies) > maxPolicies {
-			t.Fatalf("%d policies", len(c.Policies))
-		}
 		for _, d := range []*time.Duration{c.Reset, c.Window} {
 			if d != nil && (*d < 0 || *d > maxWait) {
 				t.Fatalf("a wait of %s", *d)
