@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"math"
 	"time"
 
 	"outreach.example/conformance/internal/printable"
@@ -35,15 +36,22 @@ func (d *Draft) Drift(rec measure.Recording, memory []load.MemoryPoint) {
 	}
 	if len(memory) > 0 {
 		d.Result.Memory = append(d.Result.Memory, load.Memory{Of: "target", Points: memory})
-		var points []measure.Point
-		for _, point := range memory {
-			points = append(points, measure.Point{At: time.Duration(point.Seconds * float64(time.Second)), Value: float64(point.RSSBytes)})
-		}
-		trends = append(trends, measure.Drift("memory", "bytes", 0, points))
+		third := (len(memory) + 2) / 3
+		trends = append(trends, measure.NewTrend("memory", "bytes", resident(memory[:third]), resident(memory[len(memory)-third:]), rec.Duration()*2/3, 0))
 	}
 	for _, t := range trends {
 		d.Result.Drift = append(d.Result.Drift, t.Drift)
 	}
+}
+
+// resident returns the mean of some memory samples, with the least and the largest.
+func resident(points []load.MemoryPoint) load.Estimate {
+	e := load.Estimate{Low: math.Inf(1)}
+	for _, p := range points {
+		bytes := float64(p.RSSBytes)
+		e.Value, e.Low, e.High = e.Value+bytes/float64(len(points)), min(e.Low, bytes), max(e.High, bytes)
+	}
+	return e
 }
 
 // Recovery reports how long after a burst the target was as fast as before it.
