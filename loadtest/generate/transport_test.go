@@ -22,7 +22,6 @@ import (
 
 	. "github.com/onsi/gomega"
 	vegeta "github.com/tsenart/vegeta/v12/lib"
-	"github.com/tsenart/vegeta/v12/lib/plot"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/inspect"
@@ -380,10 +379,8 @@ func TestVegetaReadsTheRawResults(t *testing.T) {
 		g.Expect(results).To(HaveLen(200))
 		g.Expect(inspected).To(BeZero())
 		var metrics vegeta.Metrics
-		picture := plot.New()
 		seen := map[uint64]bool{}
 		for _, result := range results {
-			g.Expect(picture.Add(&result)).To(Succeed())
 			if result.Attack != "test" {
 				continue
 			}
@@ -404,13 +401,6 @@ func TestVegetaReadsTheRawResults(t *testing.T) {
 		g.Expect(metrics.Success).To(Equal(1.0))
 		g.Expect(metrics.BytesIn.Total).To(BeEquivalentTo(200))
 		g.Expect(metrics.Latencies.Max).To(BeNumerically("~", 500*time.Millisecond, 10*time.Millisecond))
-		var text, page bytes.Buffer
-		g.Expect(vegeta.NewTextReporter(&metrics).Report(&text)).To(Succeed())
-		g.Expect(text.String()).To(ContainSubstring("200:100"))
-		picture.Close()
-		_, err := picture.WriteTo(&page)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(page.Len()).To(BeNumerically(">", 1000))
 	})
 }
 

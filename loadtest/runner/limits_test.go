@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
@@ -76,27 +75,6 @@ func TestResponsesBeyondTheLimit(t *testing.T) {
 			}
 		}))
 	}
-}
-
-// A Retry-After that cannot be parsed counts as present. Its value is redacted before
-// it is truncated.
-func TestAnUnreadableRetryAfterIsShown(t *testing.T) {
-	inFakeTime(func(t *testing.T) {
-		key, _ := embedded().FullKey(dataset.Limited)
-		lies := with(func(next faults.Handler) faults.Handler {
-			return func(r faults.Request) (faults.Response, error) {
-				answer, err := next(r)
-				if answer.Status == 429 {
-					answer.Header.Set("Retry-After", strings.Repeat("x", 50)+key.Token)
-				}
-				return answer, err
-			}
-		})
-		r := Run(t.Context(), limitedBy(t, quickLimit, lies), probing(t)).Limiter.RetryAfter
-		if r.With == 0 || r.Unreadable != r.With || !strings.Contains(r.Example, "$OUTREACH") || strings.Contains(r.Example, key.Token[:8]) {
-			t.Errorf("%+v", r)
-		}
-	})(t)
 }
 
 // Probes ask for the list that the scenario names, and for nothing that the profile excludes.
