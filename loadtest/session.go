@@ -132,7 +132,7 @@ func environment(ctx context.Context, config Config, budget *prepare.Budget, rea
 			Shard: config.Shard,
 			Start: config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
 		},
-		Terms: config.Terms, Generator: generator, Inspect: config.Inspect, Memory: memory(t.TruthURL), Say: config.Say, Watch: config.Watch, Live: config.Live,
+		Terms: config.Terms, Generator: generator, Inspect: config.Inspect, Say: config.Say, Watch: config.Watch, Live: config.Live,
 	}
 	if l := t.Profile.Load; l != nil {
 		env.MaxRate = float64(l.MaxRate)

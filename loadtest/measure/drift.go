@@ -16,10 +16,10 @@ type Trend struct {
 	Change load.Estimate // with its interval
 }
 
-// NewTrend compares the figures of two times that far apart. A change of up to tolerated
+// trend compares the figures of two times that far apart. A change of up to tolerated
 // counts as steady; 0 stands for a tenth of the level. The interval of the change covers every
 // combination of the two intervals, so chance is seldom taken for a trend.
-func NewTrend(name, unit string, first, last load.Estimate, apart time.Duration, tolerated float64) Trend {
+func trend(name, unit string, first, last load.Estimate, apart time.Duration, tolerated float64) Trend {
 	t := Trend{Drift: load.Drift{Name: name, Unit: unit, Verdict: load.TrendNotKnown}, Level: first.Value}
 	if first.Open || last.High == 0 && first.High != 0 {
 		t.Why = "too few requests were accepted to tell a trend from chance; run longer"
@@ -53,7 +53,7 @@ func (r Recording) Drifts() []Trend {
 			e := part.Response[Accepted].Quantile(p)
 			return load.Estimate{Value: 1000 * e.Value.Seconds(), Low: 1000 * e.Low.Seconds(), High: 1000 * e.High.Seconds(), Open: e.Open || e.Samples == 0}
 		}
-		return NewTrend(name, "ms", of(first), of(last), r.Duration()-third, 0)
+		return trend(name, "ms", of(first), of(last), r.Duration()-third, 0)
 	}
 	share := func(name string, class Class) Trend {
 		of := func(part Recording) load.Estimate {
@@ -61,7 +61,7 @@ func (r Recording) Drifts() []Trend {
 			return load.Estimate{Value: 100 * s.Value, Low: 100 * s.Low, High: 100 * s.High, Open: s.Of == 0}
 		}
 		const steady = 1 // percentage point
-		return NewTrend(name, "%", of(first), of(last), r.Duration()-third, steady)
+		return trend(name, "%", of(first), of(last), r.Duration()-third, steady)
 	}
 	return []Trend{quantile("response p50", 0.5), quantile("response p99", 0.99), share("failed", Failed), share("limited", Limited)}
 }

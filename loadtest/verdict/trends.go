@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"math"
 	"time"
 
 	"outreach.example/conformance/internal/printable"
@@ -19,13 +18,12 @@ const (
 	leastRise = 5 // ms
 )
 
-// Drift reports how latency, errors and memory changed in a soak.
-// Latency that certainly rose by half and a certain rise of errors fail the
-// scenario; memory is only reported. A soak that was cut short is only reported
-// too, because its end may have distorted the figures.
-func (d *Draft) Drift(rec measure.Recording, memory []load.MemoryPoint) {
-	trends := rec.Drifts()
-	for _, t := range trends {
+// Drift reports how latency and errors changed in a soak. Latency that certainly rose by
+// half and a certain rise of errors fail the scenario. A soak that was cut short is only
+// reported, because its end may have distorted the figures.
+func (d *Draft) Drift(rec measure.Recording) {
+	for _, t := range rec.Drifts() {
+		d.Result.Drift = append(d.Result.Drift, t.Drift)
 		switch {
 		case t.Verdict != load.Drifts || d.cut != "":
 		case t.Name == "failed" && t.Change.Low > 0:
@@ -34,24 +32,6 @@ func (d *Draft) Drift(rec measure.Recording, memory []load.MemoryPoint) {
 			d.fail("%s rose under steady load by at least %s ms, from %s ms", t.Name, printable.Figure(t.Change.Low), printable.Figure(t.Level))
 		}
 	}
-	if len(memory) > 0 {
-		d.Result.Memory = append(d.Result.Memory, load.Memory{Of: "target", Points: memory})
-		third := (len(memory) + 2) / 3
-		trends = append(trends, measure.NewTrend("memory", "bytes", resident(memory[:third]), resident(memory[len(memory)-third:]), rec.Duration()*2/3, 0))
-	}
-	for _, t := range trends {
-		d.Result.Drift = append(d.Result.Drift, t.Drift)
-	}
-}
-
-// resident returns the mean of some memory samples, with the least and the largest.
-func resident(points []load.MemoryPoint) load.Estimate {
-	e := load.Estimate{Low: math.Inf(1)}
-	for _, p := range points {
-		bytes := float64(p.RSSBytes)
-		e.Value, e.Low, e.High = e.Value+bytes/float64(len(points)), min(e.Low, bytes), max(e.High, bytes)
-	}
-	return e
 }
 
 // Recovery reports how long after a burst the target was as fast as before it.
