@@ -104,24 +104,16 @@ func (n *tally) judge(t *testing.T, c boundCase, bound threshold.Threshold, said
 		n.near++
 	}
 	word := map[bool]string{true: "met", false: "missed"}
-	note := ""
-	if outcome == string(threshold.Missed) {
-		note = ": " + why
-	}
-	if said != met {
-		note = " (the machine made it " + word[met] + ")"
-	}
 	switch outcome {
 	case string(threshold.Inconclusive):
 		n.open++
-		note += ": " + why
 	case word[met]:
 		n.right++
 	default:
 		n.wrong++
 		t.Errorf("%s: %s is %s, but %s in truth: %s", c.name, bound.Text, outcome, word[met], why)
 	}
-	t.Logf("%-26s %-13s figure %4.0f %% of the bound  %-6s  %s%s", c.name, bound.Text, 100*ratio, word[said], outcome, note)
+	t.Logf("%-26s %-13s figure %4.0f %% of the bound  %-6s  %s: %s", c.name, bound.Text, 100*ratio, word[said], outcome, why)
 }
 
 // decided reports the counts, and the share of verdicts that are decided.

@@ -105,18 +105,10 @@ func TestFailures(t *testing.T) {
 			_, _ = w.Write([]byte("{"))
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
-		case "/close":
-			panic(http.ErrAbortHandler)
 		case "/long":
 			_, _ = w.Write(bytes.Repeat([]byte("x"), 2000))
 		case "/header":
 			w.Header().Set("X", strings.Repeat("x", maxHeader))
-		case "/nonsense":
-			conn, _, err := http.NewResponseController(w).Hijack()
-			if err == nil {
-				_, _ = conn.Write([]byte("nonsense\r\n\r\n"))
-				_ = conn.Close()
-			}
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -130,10 +122,8 @@ func TestFailures(t *testing.T) {
 		"no answer":       {server.URL, "/hang", measure.FailureTimeout, 0, 0},
 		"no whole answer": {server.URL, "/hang-in-body", measure.FailureTimeout, 200, 1},
 		"broken off":      {server.URL, "/cut", measure.FailureReset, 200, 1},
-		"closed":          {server.URL, "/close", measure.FailureReset, 0, 0},
 		"too long":        {server.URL, "/long", measure.FailureTooLong, 200, 0},
 		"long header":     {server.URL, "/header", measure.FailureLongHeader, 0, 0},
-		"not HTTP":        {server.URL, "/nonsense", measure.FailureOther, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

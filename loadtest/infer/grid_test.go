@@ -330,14 +330,12 @@ func (c layered) judge(r load.Limiter) (told bool, wrong []string) {
 // TestRandomLayers is what is promised of any two layers whose slow one lets half
 // as many again pass as it takes to understand the fast one: both are told. Of
 // none is anything said that is not so; but where refused requests count in both,
-// and the slow one shuts too early, that is printed and not promised. So is what
-// nine in ten took.
+// and the slow one shuts too early, that is printed and not promised.
 func TestRandomLayers(t *testing.T) {
 	testbed.SkipUnlessSlow(t)
 	type outcome struct {
-		roomy, told       bool
-		wrong             []string
-		requests, windows float64
+		roomy, told bool
+		wrong       []string
 	}
 	cases := randomLayers(t, 32, 2)
 	outcomes := make([]outcome, len(cases))
@@ -352,12 +350,10 @@ func TestRandomLayers(t *testing.T) {
 			o.told, o.wrong = c.judge(r)
 			slow := c.config.Layers[1]
 			o.roomy = 2*slow.Limit >= 3*int(r.Inference.Requests)
-			o.requests, o.windows = float64(r.Total.Requests)/float64(slow.Limit), r.Total.Seconds/slow.Per.Seconds()
 		})
 	}
 	wait.Wait()
 	roomy, told, wrong := 0, 0, 0
-	var requests, windows []float64
 	for i, o := range outcomes {
 		if len(o.wrong) > 0 {
 			wrong++
@@ -376,17 +372,11 @@ func TestRandomLayers(t *testing.T) {
 			continue
 		}
 		told++
-		requests, windows = append(requests, o.requests), append(windows, o.windows)
 	}
 	if roomy < 10 || float64(told) < 0.9*float64(roomy) {
 		t.Errorf("both layers are told of %d of %d roomy ones", told, roomy)
-		return
 	}
-	slices.Sort(requests)
-	slices.Sort(windows)
-	at := len(requests) * 9 / 10
-	t.Logf("of %d pairs of layers: %d wrong; both told of %d of %d roomy ones, nine in ten within %.1f limits and %.1f windows of the slow one",
-		len(cases), wrong, told, roomy, requests[at], windows[at])
+	t.Logf("of %d pairs of layers: %d wrong; both told of %d of %d roomy ones", len(cases), wrong, told, roomy)
 }
 
 // randomLayers are fast layers of 4 to 60 requests in 0.5 to 3 seconds, with slow

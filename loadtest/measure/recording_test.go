@@ -132,36 +132,17 @@ func TestRecorderCounts(t *testing.T) {
 	}
 	rec := r.Recording()
 
-	if rec.Sent != 5 || rec.Dropped() != 5 || rec.Bytes != 15 {
-		t.Errorf("sent %d, dropped %d, bytes %d: want 5, 5, 15", rec.Sent, rec.Dropped(), rec.Bytes)
+	if rec.Sent != 5 || rec.Dropped() != 5 || rec.Bytes != 15 || rec.Count(Accepted) != 2 || rec.Count(Limited) != 1 || rec.Count(Failed) != 2 {
+		t.Errorf("sent %d, dropped %d, bytes %d: want 5, 5, 15; %v", rec.Sent, rec.Dropped(), rec.Bytes, rec.Response)
 	}
-	for c, want := range map[Class]int64{Accepted: 2, Limited: 1, Failed: 2} {
-		if rec.Count(c) != want {
-			t.Errorf("%s: %d, want %d", c, rec.Count(c), want)
+	if want := map[int]int64{200: 2, 429: 1, 503: 1, 0: 1}; !maps.Equal(rec.Statuses, want) || !maps.Equal(rec.Failures, map[string]int64{FailureOther: 1}) {
+		t.Errorf("statuses %v, want %v; failures %v", rec.Statuses, want, rec.Failures)
+	}
+	for of, got := range map[time.Duration]time.Duration{1600 * ms: rec.Response[Accepted].Max(), 1400 * ms: rec.Service[Accepted].Max(), 200 * ms: rec.Lag.Max()} {
+		if got.Truncate(10*ms) != of {
+			t.Errorf("longest %s, want %s: responses count from the due time, services from the sending", got, of)
 		}
 	}
-	if want := map[int]int64{200: 2, 429: 1, 503: 1, 0: 1}; !maps.Equal(rec.Statuses, want) {
-		t.Errorf("statuses %v, want %v", rec.Statuses, want)
-	}
-	if want := map[string]int64{FailureOther: 1}; !maps.Equal(rec.Failures, want) {
-		t.Errorf("failures %v, want %v", rec.Failures, want)
-	}
-	if got := rec.Response[Accepted].Max().Truncate(10 * ms); got != 1600*ms {
-		t.Errorf("longest response %s, want it from the due time: 1.6s", got)
-	}
-	if got := rec.Service[Accepted].Max().Truncate(10 * ms); got != 1400*ms {
-		t.Errorf("longest service %s, want it from the send time: 1.4s", got)
-	}
-	if got := rec.Lag.Max().Truncate(10 * ms); got != 200*ms {
-		t.Errorf("largest lag %s, want 200ms", got)
-	}
-	if b := rec.Labels["b"]; b.Count(Accepted) != 0 || b.Count(Limited) != 1 || b.Count(Failed) != 2 {
-		t.Errorf("label b: %v", b)
-	}
-	if a := rec.Labels["a"]; len(a) != 1 || a.Count(Accepted) != 2 || a[Accepted].Max().Truncate(10*ms) != 1600*ms {
-		t.Errorf("label a: %v", a)
-	}
-
 	type row struct{ asked, sent, done, bytes, accepted, limited, failed int64 }
 	want := []row{{5, 1, 1, 7, 2, 0, 0}, {5, 4, 3, 5, 0, 1, 2}, {0, 0, 1, 3, 0, 0, 0}}
 	if len(rec.Series) != len(want) {
@@ -172,9 +153,6 @@ func TestRecorderCounts(t *testing.T) {
 		if s.T != int64(i) || got != want[i] {
 			t.Errorf("second %d: %+v, want %+v", s.T, got, want[i])
 		}
-	}
-	if got := rec.Series[0].Response[Accepted].Max().Truncate(10 * ms); got != 1600*ms {
-		t.Errorf("the response due in second 0 took %s there, want 1.6s", got)
 	}
 }
 
@@ -422,7 +400,6 @@ func TestWhatKeepsUpIsNotBehind(t *testing.T) {
 			return []time.Duration{time.Millisecond, 2 * time.Second}[min(rng.IntN(5), 1)]
 		}},
 		"a stall on the way":     {3 * time.Second, stall(1200*time.Millisecond, 1900*time.Millisecond)},
-		"slow at the start":      {3 * time.Second, stall(0, 800*time.Millisecond)},
 		"a stall of a short one": {time.Second, stall(700*time.Millisecond, 800*time.Millisecond)},
 	} {
 		n := int(rate * tc.lasts.Seconds())

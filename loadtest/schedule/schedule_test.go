@@ -21,23 +21,15 @@ func TestValidate(t *testing.T) {
 		want string // part of the error; empty: valid
 	}{
 		{"one rate", Constant(500, time.Minute), ""},
-		{"the bounds", Constant(MaxRate, MaxDuration), ""},
 		{"a shard", Constant(500, time.Minute).Shard(3, 8), ""},
 		{"zero value", Schedule{}, "no segments"},
 		{"too many segments", Schedule{Segments: long}, "1001 segments"},
-		{"negative rate", Constant(-1, time.Second), "rate -1/s"},
 		{"rate too high", Constant(2e6, time.Second), "rate 2e+06/s"},
-		{"rate too low", Constant(1e-9, time.Second), "rate 1e-09/s"},
 		{"no rate at all", Constant(math.NaN(), time.Second), "rate NaN/s"},
-		{"infinite rate", Constant(math.Inf(1), time.Second), "rate +Inf/s"},
-		{"no duration", Constant(1, 0), "duration 0s"},
 		{"too long", Constant(1, math.MaxInt64), "duration 2562047h"},
 		{"too long together", Schedule{Segments: []Segment{{1, MaxDuration}, {1, 1}}}, "up to 2 last longer"},
 		{"only a pause", Constant(0, time.Second), "nothing to send"},
 		{"shard beyond", Constant(500, time.Minute).Shard(8, 8), "no shard 8 of 8"},
-		{"negative shard", Constant(500, time.Minute).Shard(-1, 8), "no shard -1 of 8"},
-		{"no shards", Constant(500, time.Minute).Shard(0, -2), "no shard 0 of -2"},
-		{"a shard without requests", Constant(1, time.Second).Shard(1, 2), "nothing to send"},
 	} {
 		err := c.s.Validate()
 		switch {
