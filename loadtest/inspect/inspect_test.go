@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -210,20 +209,6 @@ func TestAFullQueueDropsAndCounts(t *testing.T) {
 	}
 }
 
-func TestWhatJudgingHasNoTimeForIsSkipped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		in := newInspector(t, Options{})
-		in.Take(answering(200, emptyPage))
-		synctest.Wait() // now the memo knows it
-		in.effort.took(time.Hour)
-		r := inspected(in, answering(200, emptyPage), answering(200, `{"items":[] }`))
-		g.Expect(r.Known).To(BeEquivalentTo(1), "what is known costs nothing")
-		g.Expect(r.Skipped).To(BeEquivalentTo(1))
-		g.Expect(coverage(r)).To(BeNumerically("~", 2.0/3))
-	})
-}
-
 // An error in the rules is no violation, and the inspector survives it.
 func TestTrouble(t *testing.T) {
 	g := NewWithT(t)
@@ -312,20 +297,6 @@ func TestTheMemoTellsQuestionsApart(t *testing.T) {
 	g.Expect(r.Known).To(BeZero())
 	g.Expect(failed(r)["STATUS-200"].ViolationCount).To(Equal(2))
 	g.Expect(failed(r)["CONTENT-TYPE"].ViolationCount).To(Equal(1))
-}
-
-func TestTheMemoIsBounded(t *testing.T) {
-	g := NewWithT(t)
-	in := newInspector(t, Options{effort: 1, queue: 10 * remembered, queueBytes: 1 << 30})
-	for i := range remembered + 100 {
-		in.Take(answering(500, fmt.Sprint(i)))
-		in.Take(answering(500, fmt.Sprint(i)))
-	}
-	in.Close()
-	g.Expect(len(in.memo.proofs)).To(Equal(remembered))
-	r := in.Result()
-	g.Expect(r.Judged + r.Known + r.Skipped).To(BeEquivalentTo(2 * (remembered + 100)))
-	g.Expect(failed(r)["STATUS-200"].ViolationCount).To(BeEquivalentTo(r.Judged+r.Known), "what made way is counted too")
 }
 
 func TestNoSecretsAreShown(t *testing.T) {

@@ -124,17 +124,6 @@ func TestNoFailureImprovesAFigure(t *testing.T) {
 		}
 		compare("response", with.Response[Accepted], without.Response[Accepted])
 		compare("service", with.Service[Accepted], without.Service[Accepted])
-		for _, label := range with.LabelNames() {
-			compare(label, with.Label(label)[Accepted], without.Label(label)[Accepted])
-		}
-		compare("all labels", with.Label("operation")[Accepted], without.Label("operation")[Accepted])
-		for _, s := range with.Series {
-			for _, other := range without.Series {
-				if s.T == other.T {
-					compare("an interval", s.Response[Accepted], other.Response[Accepted])
-				}
-			}
-		}
 	})
 }
 

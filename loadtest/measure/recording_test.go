@@ -364,20 +364,6 @@ func queue(rate, capacity, n int) []Sample {
 	})
 }
 
-func TestServedIsTheCapacity(t *testing.T) {
-	for _, tc := range []struct {
-		rate  int
-		lasts time.Duration
-	}{{330, 3 * time.Second}, {450, 300 * time.Millisecond}, {3000, 3 * time.Second}, {305, 5 * time.Second}} {
-		n := int(float64(tc.rate) * tc.lasts.Seconds())
-		rec := record(Plan{Rate: float64(tc.rate), Duration: tc.lasts}, queue(tc.rate, 300, n))
-		served := rec.Served()
-		if math.Abs(served-300) > 3 {
-			t.Errorf("%d/s for %s of a server that serves 300/s: %.1f/s", tc.rate, tc.lasts, served)
-		}
-	}
-}
-
 // What is slow, uneven, or stands still for a while keeps up.
 func TestWhatKeepsUpIsNotBehind(t *testing.T) {
 	const rate = 300

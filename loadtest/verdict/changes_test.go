@@ -240,19 +240,8 @@ func TestPlansDiffer(t *testing.T) {
 	}
 }
 
-// inTurn returns the results of a comparison in twelve pairs of blocks. The target A
-// answers each request in 100 ms, and B in block i in so many times that.
-func inTurn(t *testing.T, bound string, slower func(i int) float64) load.Results {
-	return inTurnOf(t, bound, func(side, i, _ int) (time.Duration, int) {
-		if side == 1 {
-			return time.Duration(slower(i) * float64(100*time.Millisecond)), 200
-		}
-		return 100 * time.Millisecond, 200
-	})
-}
-
-// inTurnOf returns the results of a comparison whose target answers request n of block i so.
-func inTurnOf(t *testing.T, bound string, answer func(side, i, n int) (took time.Duration, status int)) load.Results {
+// inTurn returns the results of a comparison whose target answers request n of block i so.
+func inTurn(t *testing.T, bound string, answer func(side, i, n int) (took time.Duration, status int)) load.Results {
 	t.Helper()
 	const pairs = 12
 	terms := Terms{LagLimit: time.Hour}
@@ -315,7 +304,9 @@ func TestToleranceOfAComparison(t *testing.T) {
 		"unsteady, but far from the bound": {"worse<50%", unsteady, reports.Passed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := inTurn(t, tc.bound, tc.slower)
+			r := inTurn(t, tc.bound, func(side, i, _ int) (time.Duration, int) {
+				return time.Duration([]float64{1, tc.slower(i)}[side] * float64(100*time.Millisecond)), 200
+			})
 			if said := strings.Join(r.Reasons, "\n"); r.Verdict != tc.want || !strings.Contains(said, tc.says) {
 				t.Errorf("%s: %s\nwant %s: %s", r.Verdict, said, tc.want, tc.says)
 			}
