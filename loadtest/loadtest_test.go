@@ -2,12 +2,19 @@ package loadtest_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
+	"math"
+	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"reflect"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,20 +22,146 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver/shape"
+	"outreach.example/conformance/fixtures/refserver/truth"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/compare"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 )
+
+// The test binary runs itself for what must not share a process with the generator.
+const (
+	nullServer      = "null-server"      // size of the body
+	referenceServer = "reference-server" // limit of the workspace main, shape
+)
+
+func TestMain(m *testing.M) {
+	testbed.Main(m, testbed.Roles{
+		nullServer: func(args []string) error {
+			size, err := strconv.Atoi(args[0])
+			if err != nil {
+				return err
+			}
+			return generate.NullServer(bytes.Repeat([]byte("x"), size), os.Stdout, os.Stdin)
+		},
+		referenceServer: func(args []string) error {
+			server, err := start(args[0], args[1])
+			if err == nil {
+				fmt.Println(server.BaseURL, server.TruthURL)
+				_, err = io.Copy(io.Discard, os.Stdin) // its end is that of the parent
+			}
+			return err
+		},
+	})
+}
+
+// calibrated stands in for the measurement of the generator, which takes seconds
+// of every core.
+func calibrated(context.Context, generate.CalibrationOptions) (measure.Calibration, error) {
+	return measure.Calibration{Ceiling: 10_000, Rate: 5000}, nil
+}
+
+// start starts a reference server that limits the workspace main.
+func start(limit, shaped string) (*target.Target, error) {
+	config, err := shape.Parse(shaped)
+	if err != nil {
+		return nil, err
+	}
+	around, err := shape.New(config, 1)
+	if err != nil {
+		return nil, err
+	}
+	limits, err := limiter.Parse(limit)
+	if err != nil {
+		return nil, err
+	}
+	return target.Embedded(context.Background(), dataset.DefaultOptions(), refserver.Options{
+		Limiters:   map[string]limiter.Config{dataset.Main: limits},
+		Middleware: []func(http.Handler) http.Handler{around.Middleware},
+	})
+}
+
+// served is a reference server that is known by its address, as one that somebody else runs.
+// With -truth it has a process of its own, so that it does not disturb the generator.
+func served(t testing.TB, limit, shaped string) *target.Target {
+	t.Helper()
+	base, truthURL := "", ""
+	if *full {
+		command := testbed.Again(t, referenceServer, limit, shaped)
+		child := exec.Command(command[0], command[1:]...)
+		stdin, inErr := child.StdinPipe()
+		stdout, outErr := child.StdoutPipe()
+		if err := errors.Join(inErr, outErr, child.Start()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := errors.Join(stdin.Close(), child.Wait()); err != nil {
+				t.Errorf("the reference server: %v", err)
+			}
+		})
+		if _, err := fmt.Fscanln(stdout, &base, &truthURL); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		server, err := start(limit, shaped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Close(context.Background()) })
+		base, truthURL = server.BaseURL, server.TruthURL
+	}
+	found, err := target.URL(profile.Embedded(), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.TruthURL = truthURL
+	return found
+}
+
+// within is the server for a run that waits so long for a response; 0 is as long as usual.
+func within(t testing.TB, timeout time.Duration, server *target.Target) *target.Target {
+	t.Helper()
+	if timeout == 0 {
+		return server
+	}
+	impatient := *server.Profile
+	impatient.Pace.Timeout = timeout
+	found, err := target.URL(&impatient, server.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.TruthURL = server.TruthURL
+	return found
+}
+
+// truthOf asks the server what it did.
+func truthOf(t testing.TB, server *target.Target) truth.Report {
+	t.Helper()
+	return testbed.Record(t, server.TruthURL)
+}
+
+// forget empties the server's record once all that was sent is in it.
+func forget(t testing.TB, server *target.Target) {
+	t.Helper()
+	testbed.Record(t, server.TruthURL)
+	answer, err := http.Post(server.TruthURL+"/truth/reset", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+}
 
 // reading is a scenario that asks for small pages.
 func reading(rate float64, lasts time.Duration) scenario.Scenario {
@@ -50,23 +183,15 @@ func TestConsent(t *testing.T) {
 		ok       bool
 	}{
 		{"http://127.0.0.1:8025", nil, true},
-		{"http://127.1.2.3", nil, true},
 		{"http://[::1]:80/prefix", nil, true},
 		{"http://localhost:8025", nil, true},
 		{"http://localhost.:8025", nil, true},
-		{"http://LocalHost:8025", nil, true},
 		{"https://api.example.com", nil, false},
 		{"https://api.example.com", []string{"api.example.com"}, true},
-		{"https://api.example.com:8443/x", []string{"staging.example.com", "api.example.com"}, true},
 		{"https://api.example.com", []string{"example.com"}, false},
-		{"https://api.example.com", []string{"staging.example.com"}, false},
-		{"https://api.example.com", []string{""}, false},
 		{"http://localhost.example.com", nil, false},
-		{"http://localhost..", nil, false},
 		{"http://127.0.0.1.example.com", nil, false},
-		{"http://10.0.0.1", nil, false},
 		{"http://0.0.0.0:8025", nil, false},
-		{"http://[::]", nil, false},
 	} {
 		err := loadtest.Consented(tc.base, tc.consents...)
 		if (err == nil) != tc.ok || err != nil && !errors.Is(err, loadtest.ErrConsent) {
@@ -121,59 +246,6 @@ func TestNothingIsSentWithoutConsent(t *testing.T) {
 	}
 }
 
-// An operation that the profile excludes gets no request, neither from the preparation
-// nor from a scenario. What needs it is left out, too.
-func TestExcludedOperationsGetNoRequest(t *testing.T) {
-	t.Parallel()
-	for name, excluded := range map[string][]string{
-		"reads":    {spec.ListLeadLists, spec.ListSubsequences, spec.GetPlacementTest},
-		"deletion": {spec.DeletePlacementTest, spec.ListPlacementTests},
-		"creation": {spec.CreatePlacementTest},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server := served(t, "", "")
-			partial := *server.Profile
-			for _, op := range excluded {
-				partial.Operations = append(partial.Operations, "!"+op)
-			}
-			on, err := target.URL(&partial, server.BaseURL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			mixed, err := scenario.Select(scenario.Builtin(), []string{"mixed"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			mixed[0].Duration, mixed[0].Warmup, mixed[0].Rate = 500*time.Millisecond, 100*time.Millisecond, 100
-			dir := t.TempDir()
-			o, err := loadtest.Run(t.Context(), loadtest.Config{Target: on, Calibrate: calibrated, Scenarios: mixed, ByName: true,
-				Seed: 1, Terms: verdict.Terms{LagLimit: time.Hour}, JournalDir: dir})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := sandbox.CleanupAfterRun(t.Context(), testbed.Client(t, on), on.Profile, dir, nil); err != nil {
-				t.Error(err)
-			}
-			record := truthOf(t, server)
-			for _, r := range record.Requests {
-				if slices.Contains(excluded, r.Operation) {
-					t.Errorf("%s got %d requests", r.Operation, r.Count)
-				}
-			}
-			notes := strings.Join(o.Results.Scenarios[0].Notes, "\n")
-			for _, op := range excluded {
-				if !regexp.MustCompile(regexp.QuoteMeta(op) + ".* left out: excluded by the target profile or --operation").MatchString(notes) {
-					t.Errorf("%s is not among the notes:\n%s", op, notes)
-				}
-			}
-			if record.Total == 0 {
-				t.Error("nothing was sent")
-			}
-		})
-	}
-}
-
 // stateOf is what a run may change on the reference server.
 func stateOf(t *testing.T, server *target.Target) (state refserver.State, tests map[string]bool) {
 	t.Helper()
@@ -220,81 +292,161 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 	}
 }
 
-// A threshold that is held against nothing must not look met.
-func TestThresholdsThatMeetNothingMakeARunVoid(t *testing.T) {
+// Shards have the budget together, and so do two targets.
+func TestTheBudgetIsOfTheWholeRun(t *testing.T) {
 	t.Parallel()
-	never, err := threshold.Parse("p99<250ms@123/s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	missed, err := threshold.Parse("p50<1us")
-	if err != nil {
-		t.Fatal(err)
-	}
 	server := served(t, "", "")
-	for text, tc := range map[string]struct {
-		threshold threshold.Threshold
-		want      reports.Verdict
-	}{
-		"held against nothing": {never, reports.Inconclusive},
-		"missed":               {missed, reports.Failed},
-	} {
-		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{reading(50, 500*time.Millisecond)}, ByName: true,
-			Terms: verdict.Terms{Thresholds: []threshold.Threshold{tc.threshold}, LagLimit: time.Hour}})
+	config := loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{reading(100, time.Second)}, ByName: true, JournalDir: t.TempDir(), Seed: 1, Terms: verdict.Terms{LagLimit: time.Hour}}
+	for budget, want := range map[int]reports.Verdict{102: reports.Inconclusive, 104: reports.Passed} { // of which 50, the calibration and the question whether the key will do are this shard's
+		server.Profile.Load = &profile.LoadUse{Budget: budget}
+		config.Shard = measure.Shard{Index: 1, Of: 2}
+		if o, err := loadtest.Run(t.Context(), config); err != nil || o.Results.Verdict != want {
+			t.Errorf("a shard within %d requests: %s %q, %v", budget, o.Results.Verdict, o.Results.Reasons, err)
+		}
+	}
+	config.Shard, config.Scenarios[0].Duration = measure.Shard{}, 100*time.Millisecond
+	server.Profile.Load = &profile.LoadUse{Budget: 35}
+	forget(t, server)
+	o, err := loadtest.Compare(t.Context(), config, server, 2)
+	if err != nil || o.Results.Verdict != reports.Inconclusive || truthOf(t, server).Total > 35 {
+		t.Errorf("a comparison: %s %q after %d requests, %v", o.Results.Verdict, o.Results.Reasons, truthOf(t, server).Total, err)
+	}
+}
+
+// Parts that are not one complete run say nothing of the target. What does not fit is named
+// by its shard and by where it was read.
+func TestPartsThatDoNotFit(t *testing.T) {
+	read := func(source string, p loadtest.Part) loadtest.Part {
+		parts, err := loadtest.ReadParts(source, bytes.NewReader(line(t, p)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != tc.want || !strings.Contains(reasons, tc.threshold.Text) {
-			t.Errorf("%s: %s: %s", text, o.Results.Verdict, reasons)
+		return parts[0]
+	}
+	one, two := read("one.json", part(t, 0, 2)), read("two.json", part(t, 1, 2))
+	changed := func(change func(p *loadtest.Part)) []loadtest.Part {
+		p := read("two.json", part(t, 1, 2))
+		change(&p)
+		return []loadtest.Part{p, one}
+	}
+	for name, tc := range map[string]struct {
+		parts []loadtest.Part
+		says  string
+	}{
+		"missing":        {[]loadtest.Part{two}, "shard 1 of 2 is missing"},
+		"doubled":        {[]loadtest.Part{one, two, two}, "shard 2 of 2 is present twice"},
+		"another seed":   {changed(func(p *loadtest.Part) { p.Results.Run.Seed++ }), "shard 2 (two.json:1) has different scenarios, settings or seed"},
+		"another rate":   {changed(func(p *loadtest.Part) { p.Scenarios[0].Rate++ }), "different scenarios, settings"},
+		"another target": {changed(func(p *loadtest.Part) { p.Results.Target.BaseURL = "http://elsewhere" }), "loaded http://elsewhere"},
+		"another number": {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Of = 5 }), "is of 2 shards, shard 2 (two.json:1) of 5"},
+		"no such shard":  {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Index = 9 }), "there is no shard 9 of 2"},
+		"broken off":     {changed(func(p *loadtest.Part) { p.Outcomes = nil }), "stopped after"},
+		"interrupted":    {changed(func(p *loadtest.Part) { p.Results.Run.Interrupted = true }), "interrupted"},
+		"another start": {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings[0].Start = time.Unix(1, 0) }),
+			"phase steady of reading began at 2001-09-09T01:46:40Z in shard 1 (one.json:1), at 1970-01-01T00:00:01Z in shard 2 (two.json:1) (give all shards the same --start-at)"},
+		"a phase less": {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings = nil }), "phases"},
+	} {
+		o := loadtest.Merge(tc.parts, nil, nil)
+		if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != reports.Inconclusive || !strings.Contains(reasons, tc.says) {
+			t.Errorf("%s: %s: %s; want %q", name, o.Results.Verdict, reasons, tc.says)
 		}
+	}
+	if o := loadtest.Merge([]loadtest.Part{two, one}, nil, nil); o.Results.Verdict != reports.Passed || o.Results.Scenarios[0].Phases[0].Sent != 10 {
+		t.Errorf("what fits: %s %q", o.Results.Verdict, o.Results.Reasons)
 	}
 }
 
-func TestRunNeedsScenarios(t *testing.T) {
-	if _, err := loadtest.Run(t.Context(), loadtest.Config{}); err == nil {
-		t.Error("a run of nothing is no error")
+// part is a small share of a run, made up.
+func part(t testing.TB, index, of int) loadtest.Part {
+	t.Helper()
+	s := reading(10, time.Second)
+	recorder := measure.NewRecorder("steady", time.Unix(1e9, 0), schedule.Constant(10, time.Second))
+	for n := range 10 / of {
+		due := time.Duration(n*of+index) * 100 * time.Millisecond
+		recorder.Add(measure.Sample{Seq: uint64(n*of + index), Label: "list", Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})
 	}
-	if _, err := loadtest.Compare(t.Context(), loadtest.Config{Scenarios: scenario.Builtin()}, nil, 6); err == nil {
-		t.Error("a comparison of many scenarios is no error")
+	o := verdict.Outcome{Recordings: []measure.Recording{recorder.Recording()}, Traffic: load.Traffic{Statuses: map[string]int64{"200": int64(10 / of)}}}
+	o.Name = s.Name
+	results := load.Results{Version: load.ModelVersion, Run: load.Run{Seed: 1, Shard: &load.Shard{Index: index + 1, Of: of}}, Scenarios: []load.Scenario{o.Scenario}}
+	return loadtest.Part{Version: loadtest.PartVersion, Scenarios: []scenario.Scenario{s}, Results: results, Outcomes: []verdict.Outcome{o}}
+}
+
+func line(t testing.TB, p loadtest.Part) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := loadtest.WritePart(&b, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios, p.LagLimit); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestDamagedPartsAreErrors(t *testing.T) {
+	good := string(line(t, part(t, 0, 2)))
+	replace := func(old, new string) string {
+		if !strings.Contains(good, old) {
+			t.Fatalf("there is no %s in %s", old, good)
+		}
+		return strings.Replace(good, old, new, 1)
+	}
+	whole := part(t, 0, 2)
+	whole.Results.Run.Shard = nil
+	other := part(t, 0, 2)
+	other.Results.Scenarios[0].Name = "another"
+	for name, tc := range map[string]struct{ text, says string }{
+		"nothing":                  {"\n\n", "parts: contains no part"},
+		"broken off":               {good + good[:len(good)/2], "parts:2: "},
+		"an unknown key":           {replace(`{"version"`, `{"extra":1,"version"`), `unknown field "extra"`},
+		"another version":          {replace(`"version":"3"`, `"version":"99"`), `its version is "99"`},
+		"something behind":         {strings.TrimSpace(good) + " {}\n", "trailing data"},
+		"a whole run":              {string(line(t, whole)), "a whole run, not a shard"},
+		"another's outcome":        {string(line(t, other)), `found the outcome of "another", want that of "reading"`},
+		"a scenario that is wrong": {replace(`"Rate":10`, `"Rate":-10`), "rate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := loadtest.ReadParts("parts", strings.NewReader(tc.text)); err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("got %v, want %q", err, tc.says)
+			}
+		})
+	}
+	if parts, err := loadtest.ReadParts("parts", strings.NewReader("\n"+good+"\n"+good)); err != nil || len(parts) != 2 {
+		t.Errorf("%d parts, %v", len(parts), err)
 	}
 }
 
-// A tenth of the requests waits for 20 s, and the run for a second. Its percentiles say so,
-// in every file, however fast the other responses are.
-func TestPercentilesCoverRequestsWithoutAResponse_long(t *testing.T) {
-	t.Parallel()
-	server := within(t, time.Second, served(t, "", "90%:0ms,10%:20s"))
-	want := map[string]load.Outcome{"p99<500ms": load.Missed, "p99<15s": load.Inconclusive, "max<500ms": load.Missed, "max<15s": load.Inconclusive,
-		"[lead-lists.list]: p99<500ms": load.Missed}
-	bounds, err := threshold.ParseAll(slices.Sorted(maps.Keys(want)))
-	if err != nil {
-		t.Fatal(err)
+// Whatever the bytes are: what is accepted can be merged, judged and written again.
+func FuzzReadParts(f *testing.F) {
+	for i := range 2 {
+		f.Add(line(f, part(f, i, 2)))
 	}
-	o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{reading(100, 2*time.Second)}, ByName: true,
-		Seed: 1, Terms: verdict.Terms{LagLimit: time.Hour, Thresholds: bounds}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result := o.Results.Scenarios[0]
-	for _, held := range result.Thresholds {
-		if held.Outcome != want[held.Text] || !strings.Contains(held.Why, "at least ") {
-			t.Errorf("%s is %s: %s", held.Text, held.Outcome, held.Why)
+	f.Add(slices.Concat(line(f, part(f, 1, 2)), line(f, part(f, 0, 2))))
+	f.Add(line(f, part(f, 0, 1)))
+	f.Add([]byte(`{"version":"3"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		parts, err := loadtest.ReadParts("fuzz", bytes.NewReader(data))
+		if err != nil {
+			return
 		}
-	}
-	phase := result.Phases[0]
-	if phase.Statuses["none"] == 0 || phase.Statuses["none"] != phase.Failures["timeout"] || phase.Response.Accepted.Count+phase.Statuses["none"] != 200 {
-		t.Errorf("%v, %v", phase.Statuses, phase.Failures)
-	}
-	for name, d := range map[string]*load.Distribution{"response": phase.Response.Accepted, "service": phase.Service.Accepted, "label": phase.Labels[0].Response} {
-		if p99 := d.Quantiles[3]; p99.P != 0.99 || p99.ValueMS < 1000 || !p99.Open || d.MaxMS < 1000 || !d.Open {
-			t.Errorf("%s: %+v", name, *d)
+		o := loadtest.Merge(parts, nil, nil)
+		if o.Results.Verdict == "" {
+			t.Error("no verdict")
 		}
-	}
-	var metrics bytes.Buffer
-	if err := view.Formats["openmetrics"].Load(&metrics, o.Results, view.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if !regexp.MustCompile(`response_milliseconds\{[^}]*class="accepted"[^}]*quantile="0.99"\} [1-9]\d{3}`).Match(metrics.Bytes()) {
-		t.Errorf("%s", metrics.String())
-	}
+		var sent int64
+		for _, s := range o.Results.Scenarios {
+			for _, p := range s.Phases {
+				sent += p.Sent
+			}
+		}
+		if sent < 0 || math.IsNaN(o.Results.Run.Seconds) {
+			t.Errorf("sent %d", sent)
+		}
+		var again bytes.Buffer
+		for _, p := range parts {
+			if err := loadtest.WritePart(&again, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios, p.LagLimit); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if read, err := loadtest.ReadParts("again", &again); err != nil || len(read) != len(parts) {
+			t.Errorf("what was read cannot be read again: %d parts, %v", len(read), err)
+		}
+	})
 }

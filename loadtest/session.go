@@ -129,10 +129,10 @@ func environment(ctx context.Context, config Config, budget *prepare.Budget, rea
 	env := &runner.Env{
 		Env: prepare.Env{
 			Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules.Omitting(t.Profile.Omits...), Client: api, Run: run.ID, Seed: config.Seed, Budget: budget,
-			Shard: config.Shard, Say: config.Say,
+			Shard: config.Shard,
 			Start: config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
 		},
-		Terms: config.Terms, Generator: generator, Inspect: config.Inspect, Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live,
+		Terms: config.Terms, Generator: generator, Inspect: config.Inspect, Say: config.Say, Watch: config.Watch, Live: config.Live,
 	}
 	if l := t.Profile.Load; l != nil {
 		env.MaxRate = float64(l.MaxRate)

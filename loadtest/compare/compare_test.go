@@ -13,8 +13,7 @@ import (
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 99)) }
 
 func TestPlan(t *testing.T) {
-	order := Plan(1, 1000)
-	first := 0
+	order, first := Plan(1, 1000), 0
 	for i := 0; i < len(order); i += 2 {
 		if order[i]+order[i+1] != A+B {
 			t.Fatalf("pair %d is %c%c", i/2, order[i], order[i+1])
@@ -23,26 +22,8 @@ func TestPlan(t *testing.T) {
 			first++
 		}
 	}
-	if len(order) != 2000 || first < 450 || first > 550 {
-		t.Errorf("%d blocks, A first in %d of 1000 pairs: want 2000, and about half", len(order), first)
-	}
-	again, other := Plan(1, 1000), Plan(2, 1000)
-	if order.String() != again.String() || order.String() == other.String() {
-		t.Error("a seed does not always give its own order")
-	}
-	if text := Plan(1, 3).String(); len(text) != 6 || strings.Trim(text, "AB") != "" {
-		t.Errorf("the order is written %q", text)
-	}
-	if len(Plan(1, 0)) != 0 || len(Plan(1, -1)) != 0 {
-		t.Error("no pairs are not nothing")
-	}
-}
-
-func TestLeastPairs(t *testing.T) {
-	for figures, want := range map[int]int{0: 8, 1: 8, 2: 9, 3: 10, 4: 10, 10: 11} {
-		if got := LeastPairs(figures); got != want {
-			t.Errorf("%d figures need %d pairs, want %d", figures, got, want)
-		}
+	if len(order) != 2000 || first < 450 || first > 550 || order.String() != Plan(1, 1000).String() || order.String() == Plan(2, 1000).String() {
+		t.Errorf("%d blocks, A first in %d of 1000 pairs: want 2000, about half, and an order for each seed", len(order), first)
 	}
 }
 
@@ -109,46 +90,6 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// With the order fixed instead of drawn, the same world raises alarms all the time.
-func TestTheCoinsMatter(t *testing.T) {
-	order := make(Order, 80)
-	for i := range order {
-		order[i] = []Side{A, B}[i%2]
-	}
-	rng, raised := seeded(3), 0
-	for range 100 {
-		w := world{rng: rng}
-		if alarms(Judge(w.compare(order, "p50")...)) {
-			raised++
-		}
-	}
-	if raised < 5 {
-		t.Errorf("%d of 100 comparisons in a fixed order raise an alarm: nothing is tested", raised)
-	}
-}
-
-func TestEffectsAreFoundAndBounded(t *testing.T) {
-	const runs, pairs, slower = 300, 12, 0.4
-	rng, found, held := seeded(4), 0, 0
-	for i := range runs {
-		w := world{rng: rng, slower: slower}
-		r := Judge(w.compare(Plan(uint64(i), pairs), "p50")...)[0]
-		if r.Verdict == load.Worse && r.RatioLow > 1 {
-			found++
-		}
-		if r.RatioLow <= 1+slower && 1+slower <= r.RatioHigh {
-			held++
-		}
-	}
-	t.Logf("found in %d, held by the interval in %d of %d", found, held, runs)
-	if found < runs*9/10 {
-		t.Errorf("B is %g slower: found in %d of %d comparisons", slower, found, runs)
-	}
-	if held < runs*97/100 {
-		t.Errorf("the interval holds the truth in %d of %d comparisons, want %g", held, runs, 1-Level)
-	}
-}
-
 // Pair holds the values of both blocks of a pair.
 type Pair struct{ A, B float64 }
 
@@ -166,4 +107,55 @@ func pairsOf(n int, f func(i int) Pair) []Pair {
 		out[i] = f(i)
 	}
 	return out
+}
+
+func TestJudge(t *testing.T) {
+	clear := figure("p99", "ms", pairsOf(12, func(i int) Pair { return Pair{10 + float64(i%3), 20 + float64(i%2)} })...)
+	same := figure("p50", "ms", pairsOf(12, func(i int) Pair { return Pair{10 + float64(i%3), 10 + float64((i+1)%3)} })...)
+	zeros := figure("errors", "%", pairsOf(12, func(int) Pair { return Pair{0, 0} })...)
+	got := Judge(clear, same, zeros)
+
+	if r := got[0]; r.Verdict != load.Worse || r.Name != "p99" || r.Unit != "ms" || *r.A != 11 || *r.B != 20.5 {
+		t.Errorf("clear: %+v", r)
+	}
+	if r := got[0]; r.P > 1e-9 || math.Abs(r.Confidence-(1-Level/3)) > 1e-12 {
+		t.Errorf("clear: %+v, want a small P, and an interval of the first step's level", r)
+	}
+	if r := got[0]; math.Abs(r.Difference.Value-9.5) > 1e-9 || r.Difference.Low <= 8 || r.Difference.High >= 11 || r.RatioLow <= 1.7 || r.RatioHigh >= 2.1 {
+		t.Errorf("clear: difference %+v: %+v", r.Difference, r)
+	}
+	if r := got[1]; r.Verdict != load.NoDifference || r.RatioLow > 1 || r.RatioHigh < 1 || r.Confidence != 1-Level/2 {
+		t.Errorf("same: %+v", r)
+	}
+	if r := got[2]; r.Verdict != load.NoDifference || r.Ratio != 0 || r.P != 1 || *r.Difference != (load.Estimate{}) {
+		t.Errorf("zeros: %+v", r)
+	}
+}
+
+func TestInconclusive(t *testing.T) {
+	good := func(n int) Figure { return figure("", "", pairsOf(n, func(int) Pair { return Pair{1, 2} })...) }
+	broken := good(12)
+	broken.B[3] = math.NaN()
+	for name, c := range map[string]struct {
+		figures []Figure
+		why     string
+	}{
+		"no pairs":          {[]Figure{{}}, "0 pairs are too few"},
+		"too few pairs":     {[]Figure{good(7)}, "7 pairs are too few: at least 8 needed"},
+		"too few for three": {[]Figure{good(9), good(9), good(9)}, "at least 10 needed"},
+		"a block without":   {[]Figure{broken}, "pair 4 has no value"},
+	} {
+		r := Judge(c.figures...)[0]
+		if r.Verdict != load.EffectNotKnown || !strings.Contains(r.Why, c.why) || r.P != 0 || r.Ratio != 0 {
+			t.Errorf("%s: %+v, want %q", name, r, c.why)
+		}
+	}
+	if len(Judge()) != 0 {
+		t.Error("no figures give results")
+	}
+	// A figure that is inconclusive still counts among those that were requested.
+	noisy := figure("", "", pairsOf(12, func(i int) Pair { return Pair{1, 1.1 + float64(i%3)} })...)
+	if r, alone := Judge(noisy, broken)[0], Judge(noisy)[0]; r.P != 2*alone.P {
+		t.Errorf("P %g, want %g doubled", r.P, alone.P)
+	}
 }

@@ -1,26 +1,117 @@
 package generate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
+	vegeta "github.com/tsenart/vegeta/v12/lib"
 
-	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
 )
+
+// network replaces the network and the target in the fake time of a synctest bubble.
+// It notes when each request arrives.
+type network struct {
+	answer func(r *http.Request) // returns when the answer is due; nil for at once
+
+	mu       sync.Mutex
+	came     []time.Time
+	paths    []string
+	inFlight int
+	most     int // in flight at once
+}
+
+func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
+	n.mu.Lock()
+	n.came = append(n.came, time.Now())
+	n.paths = append(n.paths, r.URL.RequestURI())
+	n.inFlight++
+	n.most = max(n.most, n.inFlight)
+	n.mu.Unlock()
+	if n.answer != nil {
+		n.answer(r)
+	}
+	n.mu.Lock()
+	n.inFlight--
+	n.mu.Unlock()
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: 200, ContentLength: 2, Body: io.NopCloser(bytes.NewReader([]byte("{}")))}, nil
+}
+
+// since returns when the requests arrived, counted from the start.
+func (n *network) since(start time.Time) []time.Duration {
+	came := make([]time.Duration, len(n.came))
+	for i, at := range n.came {
+		came[i] = at.Sub(start)
+	}
+	slices.Sort(came)
+	return came
+}
+
+// busiest returns the largest number of the sorted times in a window.
+func busiest(times []time.Duration, window time.Duration) int {
+	most, from := 0, 0
+	for i := range times {
+		for times[i]-times[from] >= window {
+			from++
+		}
+		most = max(most, i-from+1)
+	}
+	return most
+}
+
+// inBubble returns a generator for the network that waits in fake time only.
+func inBubble(t *testing.T, n *network, opts Options) *Generator {
+	t.Helper()
+	opts.BaseURL, opts.Transport = "http://target.example", n
+	return newGenerator(t, opts, time.Sleep)
+}
+
+func newGenerator(t *testing.T, opts Options, fine func(time.Duration)) *Generator {
+	t.Helper()
+	opts.Sleep = fine
+	g, err := New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	return g
+}
+
+func asking(path string) Mix {
+	return func(uint64) Request { return Request{Label: "test", Path: path} }
+}
+
+func constant(rate float64, d time.Duration) Phase {
+	return Phase{Name: "test", Schedule: schedule.Constant(rate, d), Mix: asking("/a")}
+}
+
+func run(t *testing.T, g *Generator, p Phase) measure.Recording {
+	t.Helper()
+	r, _, err := g.Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
 
 // stall holds up every request that comes between two times, until the second.
 func stall(from, until time.Duration) func(*http.Request) {
@@ -95,22 +186,6 @@ func TestCatchingUpIsBounded(t *testing.T) {
 	})
 }
 
-func TestADeadTargetIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		n := &network{answer: func(r *http.Request) { <-r.Context().Done() }}
-		began := time.Now()
-		r := run(t, inBubble(t, n, Options{Workers: 3, Timeout: 700 * time.Millisecond}), constant(100, time.Second))
-		g.Expect(time.Since(began)).To(BeNumerically("<=", time.Second+DefaultLateTolerance+700*time.Millisecond+startupLead))
-		g.Expect(n.most).To(Equal(3))
-		g.Expect(r.Failures).To(Equal(map[string]int64{measure.FailureTimeout: r.Sent}))
-		g.Expect(r.Sent).To(BeEquivalentTo(len(n.came)))
-		g.Expect(r.Sent).To(BeNumerically("<", 12))
-		g.Expect(r.Dropped()).To(Equal(100 - r.Sent))
-		g.Expect(r.Response[measure.Accepted].Count()).To(BeZero())
-	})
-}
-
 func TestInterruptedRunsKeepWhatTheyMeasured(t *testing.T) {
 	cause := errors.New("Ctrl-C")
 	for name, opts := range map[string]Options{"free workers": {}, "no free worker": {Workers: 1}} {
@@ -139,49 +214,6 @@ func TestInterruptedRunsKeepWhatTheyMeasured(t *testing.T) {
 	}
 }
 
-// A phase can be interrupted while it waits for its start.
-func TestInterruptedBeforeItsStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		n := &network{}
-		p := constant(10, time.Second)
-		p.Start = time.Now().Add(time.Hour)
-		cause := errors.New("Ctrl-C")
-		ctx, cancel := context.WithCancelCause(context.Background())
-		time.AfterFunc(time.Minute, func() { cancel(cause) })
-		began := time.Now()
-		r, _, err := inBubble(t, n, Options{}).Run(ctx, p)
-		g.Expect(err).To(And(MatchError(cause), MatchError(ContainSubstring("did not run to its end"))))
-		g.Expect(time.Since(began)).To(Equal(time.Minute))
-		g.Expect(r.Sent).To(BeZero())
-		g.Expect(n.came).To(BeEmpty())
-	})
-}
-
-func TestStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		n := &network{}
-		generator := inBubble(t, n, Options{})
-		p := constant(10, time.Second)
-		p.Start = time.Now().Add(3 * time.Second).Round(0) // as another machine says it
-		r := run(t, generator, p)
-		g.Expect(n.since(p.Start)[0]).To(BeZero())
-		g.Expect(r.Start).To(Equal(p.Start))
-
-		p.Start = time.Now().Add(-2 * time.Second)
-		_, _, err := generator.Run(context.Background(), p)
-		g.Expect(err).To(MatchError(ContainSubstring("2s ago")))
-
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		p.Start = time.Now().Add(time.Hour)
-		_, _, err = generator.Run(ctx, p)
-		g.Expect(err).To(MatchError(context.Canceled))
-		g.Expect(n.came).To(HaveLen(10), "nothing was sent")
-	})
-}
-
 // Together, shards send the requests of the whole schedule, at the same times.
 func TestShardsAddUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -208,50 +240,6 @@ func TestShardsAddUp(t *testing.T) {
 	})
 }
 
-func TestWarmupsAreNeitherInspectedNorRaw(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		n := &network{}
-		raw := &strings.Builder{}
-		generator := inBubble(t, n, Options{Raw: raw})
-		inspected := make(chan inspect.Answer, 100)
-		take := func(a inspect.Answer) { inspected <- a }
-		warm, counted := constant(10, time.Second), constant(20, time.Second)
-		warm.Name, warm.Warmup, warm.Inspect, warm.Mix = "warm-up", true, take, asking("/warm")
-		counted.Inspect = take
-		for _, p := range []Phase{warm, counted} {
-			_, _, err := generator.Run(context.Background(), p)
-			g.Expect(err).NotTo(HaveOccurred())
-		}
-		g.Expect(inspected).To(HaveLen(20))
-		g.Expect(raw.String()).NotTo(ContainSubstring("warm"))
-		g.Expect(n.paths).To(HaveLen(30))
-		g.Expect(slices.Contains(n.paths, "/warm")).To(BeTrue())
-	})
-}
-
-func TestTheLiveViewIsFed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		n := &network{answer: func(*http.Request) { time.Sleep(55 * time.Millisecond) }}
-		generator := inBubble(t, n, Options{})
-		var latest atomic.Pointer[Live]
-		time.AfterFunc(505*time.Millisecond, func() {
-			l := latest.Load()
-			g.Expect(l.Phase).To(Equal("test"))
-			g.Expect(l.Duration).To(Equal(time.Second))
-			g.Expect(l.Planned).To(BeEquivalentTo(100))
-			g.Expect(l.InFlight).To(BeNumerically("~", 5.5, 1))
-			g.Expect(l.Sent).To(BeNumerically("~", 45, 5))
-		})
-		p := constant(100, time.Second)
-		p.Live = func(l Live) { latest.Store(&l) }
-		run(t, generator, p)
-		g.Expect(latest.Load().Sent).To(BeEquivalentTo(100))
-		g.Expect(latest.Load().InFlight).To(BeZero())
-	})
-}
-
 func TestMistakesInPhases(t *testing.T) {
 	generator := newGenerator(t, Options{BaseURL: "http://127.0.0.1:1"}, fineSleep)
 	for name, tc := range map[string]struct {
@@ -260,6 +248,7 @@ func TestMistakesInPhases(t *testing.T) {
 	}{
 		"no schedule": {Phase{Name: "p", Mix: asking("/")}, "no segments"},
 		"no slash":    {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Mix: asking("@evil.example/")}, "slash"},
+		"too late":    {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Mix: asking("/"), Start: time.Now().Add(-2 * time.Second)}, "should have started 2"},
 		"no address":  {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Mix: asking("/%zz")}, "%zz"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -271,16 +260,122 @@ func TestMistakesInPhases(t *testing.T) {
 	}
 }
 
-func TestMistakesInOptions(t *testing.T) {
+var (
+	_ vegeta.Pacer    = schedule.Schedule{}
+	_ vegeta.Pacer    = (*pacer)(nil)
+	_ vegeta.Targeter = (*attack)(nil).Target
+)
+
+// Vegeta's workers may overtake each other between the number of a hit and the call
+// of the targeter. Each result must still be about the request that was sent under
+// its number, and be due when its number is.
+func TestOvertakingWorkers(t *testing.T) {
+	g := NewWithT(t)
+	p := Phase{Schedule: schedule.Constant(10, time.Second).Shard(1, 2), Mix: func(place uint64) Request {
+		return Request{Label: strconv.FormatUint(place, 10), Path: "/"}
+	}}
+	a := newAttack(p, func(err error) { t.Error(err) })
+	header := func(seq string) http.Header {
+		var target vegeta.Target
+		g.Expect(a.Target(&target)).To(Succeed())
+		target.Header.Set(seqHeader, seq)
+		return target.Header
+	}
+	first, second := header("1"), header("0") // the worker with number 1 calls first
+	for _, sent := range []http.Header{second, first} {
+		_, err := a.RoundTrip(&http.Request{URL: &url.URL{Host: "target.example"}, Header: sent})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	labels := map[uint64]string{}
+	for _, seq := range []uint64{1, 0} {
+		sent, _ := a.sent.Load(seq)
+		a.add(&vegeta.Result{Seq: seq})
+		h := sent.(*hit)
+		labels[seq] = h.Label
+		g.Expect(h.Seq).To(Equal(2*seq + 1))
+		g.Expect(h.Due).To(Equal(time.Duration(2*seq+1) * 100 * time.Millisecond))
+	}
+	g.Expect(labels).To(Equal(map[uint64]string{1: "1", 0: "3"}), "number 1 called for the shard's first place")
+	a.sent.Range(func(any, any) bool { t.Error("a hit was not recorded"); return false })
+}
+
+func newAttack(p Phase, fail func(error)) *attack {
+	g := &Generator{opts: Options{BaseURL: "http://target.example", Timeout: time.Minute, MaxBody: 1000, Transport: &network{}}}
+	return &attack{Phase: p, g: g, start: time.Now(), fail: fail, requests: context.Background(), recorder: measure.NewRecorder("", time.Time{}, p.Schedule), monitor: g.OutageMonitor()}
+}
+
+// mute responds to no request that comes while dead returns true.
+func mute(dead func(at time.Duration) bool) func(*http.Request) {
+	began := time.Now()
+	return func(r *http.Request) {
+		if dead(time.Since(began)) {
+			<-r.Context().Done()
+		}
+	}
+}
+
+// A phase of 8 hours ends soon after its target has stopped responding.
+func TestADeadTargetIsGivenUp(t *testing.T) {
+	const dies = time.Minute
 	for name, tc := range map[string]struct {
-		opts Options
-		says string
+		opts    Options
+		silence time.Duration
 	}{
-		"address": {Options{BaseURL: "target.example"}, "base address"},
+		"a long time-out":      {Options{Timeout: 4 * time.Second}, outageTimeouts * 4 * time.Second},
+		"a maximum of its own": {Options{Timeout: time.Second, MaxOutage: 3 * time.Second}, 3 * time.Second},
+		"no free worker":       {Options{Timeout: 700 * time.Millisecond, Workers: 5}, leastMaxOutage},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := New(tc.opts)
-			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(tc.says)))
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				n := &network{answer: mute(func(at time.Duration) bool { return at >= dies })}
+				r, _, err := inBubble(t, n, tc.opts).Run(context.Background(), constant(20, 8*time.Hour))
+				var silent *outage.Error
+				g.Expect(errors.As(err, &silent)).To(BeTrue(), "%v", err)
+				g.Expect(silent.For).To(BeNumerically("~", tc.silence, time.Second))
+				g.Expect(r.Count(measure.Accepted)).To(BeEquivalentTo(20 * dies.Seconds()))
+				g.Expect(r.Sent).To(BeEquivalentTo(len(n.came)))
+				g.Expect(r.Dropped()).To(BeEquivalentTo(8*3600*20 - r.Sent))
+			})
 		})
 	}
 }
+
+// A target that responds now and then is loaded to the end, and its outages are told.
+func TestOutages(t *testing.T) {
+	every := func(period, silent time.Duration) func(time.Duration) bool {
+		return func(at time.Duration) bool { return at%period < silent }
+	}
+	within := func(from, to time.Duration) func(time.Duration) bool {
+		return func(at time.Duration) bool { return at >= from && at < to }
+	}
+	for name, tc := range map[string]struct {
+		rate  float64
+		dead  func(at time.Duration) bool
+		ended int64
+		last  bool // the last one goes on to the end
+	}{
+		"hardly ever answers":      {20, every(9*time.Second, 8900*time.Millisecond), 66, true},
+		"misses few, far between":  {0.02, within(3*time.Minute, 5*time.Minute), 0, false},
+		"comes back":               {20, within(time.Minute, time.Minute+5*time.Second), 1, false},
+		"dies just before the end": {20, within(9*time.Minute+55*time.Second, time.Hour), 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				n := &network{answer: mute(tc.dead)}
+				r, told, err := inBubble(t, n, Options{Timeout: time.Second}).Run(t.Context(), constant(tc.rate, 10*time.Minute))
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(r.Sent).To(Equal(r.Planned()))
+				g.Expect(r.Failures[measure.FailureTimeout]).To(BeNumerically(">=", 1))
+				g.Expect(told.Ended).To(BeEquivalentTo(tc.ended))
+				g.Expect(told.Last != nil).To(Equal(tc.last))
+			})
+		})
+	}
+}
+
+// roles are what the test binary does in a process of its own.
+var roles = testbed.Roles{}
+
+func TestMain(m *testing.M) { testbed.Main(m, roles) }

@@ -14,15 +14,169 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
+	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/loadtest/schedule"
 )
+
+// few returns a phase of 20 requests in 100 ms, which are all sent however busy the
+// machine is.
+func few(q Request) Phase {
+	return Phase{Name: "few", Schedule: schedule.Constant(200, 100*time.Millisecond), LateTolerance: time.Minute,
+		Mix: func(uint64) Request { return q }}
+}
+
+func TestWhatGoesOverTheWire(t *testing.T) {
+	g := NewWithT(t)
+	var mu sync.Mutex
+	var seen []*http.Request
+	var bodies []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		seen, bodies = append(seen, r), append(bodies, string(body))
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write([]byte("hello"))
+	}))
+	defer server.Close()
+	generator := newGenerator(t, Options{BaseURL: server.URL + "/prefix/"}, fineSleep)
+	r := run(t, generator, few(Request{Label: "post", Method: "POST", Path: "/a%2Fb?limit=10&x=%20y", Body: []byte(`{"a":1}`), Key: client.Key{Name: "main", Token: "secret-token"}}))
+	g.Expect(seen).To(HaveLen(20))
+	for i, q := range seen {
+		g.Expect(q.Method).To(Equal("POST"))
+		g.Expect(q.RequestURI).To(Equal("/prefix/a%2Fb?limit=10&x=%20y"))
+		g.Expect(q.ProtoMajor).To(Equal(1))
+		g.Expect(bodies[i]).To(Equal(`{"a":1}`))
+		g.Expect(q.Header).To(Equal(http.Header{
+			"User-Agent": {client.UserAgent}, "Accept-Encoding": {"identity"}, "Content-Type": {"application/json"},
+			"Content-Length": {"7"}, "Authorization": {"Bearer secret-token"},
+		}))
+	}
+	g.Expect(r.Statuses).To(Equal(map[int]int64{201: 20}))
+	g.Expect(r.Count(measure.Accepted)).To(BeEquivalentTo(20))
+	g.Expect(r.Bytes).To(BeEquivalentTo(20 * len("hello")))
+	g.Expect(r.LabelNames()).To(Equal([]string{"post"}))
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	for _, status := range []int{301, 307} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			g := NewWithT(t)
+			var followed atomic.Int64
+			other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
+			defer other.Close()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, other.URL, status)
+			}))
+			defer server.Close()
+			generator := newGenerator(t, Options{BaseURL: server.URL}, fineSleep)
+			r := run(t, generator, few(Request{Path: "/", Key: client.Key{Token: "secret-token"}}))
+			g.Expect(followed.Load()).To(BeZero())
+			g.Expect(r.Statuses).To(Equal(map[int]int64{status: 20}))
+			g.Expect(r.Count(measure.Failed)).To(BeEquivalentTo(20))
+		})
+	}
+}
+
+func TestFailures(t *testing.T) {
+	const nobody = "http://127.0.0.1:1"
+	wait := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/hang":
+			<-wait
+		case "/hang-in-body":
+			_, _ = w.Write([]byte("{"))
+			_ = http.NewResponseController(w).Flush()
+			<-wait
+		case "/cut":
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte("{"))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		case "/long":
+			_, _ = w.Write(bytes.Repeat([]byte("x"), 2000))
+		case "/header":
+			w.Header().Set("X", strings.Repeat("x", maxHeader))
+		}
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(wait) })
+	for name, tc := range map[string]struct {
+		base, path, failure string
+		status              int
+		bytes               int64
+	}{
+		"nobody listens":  {nobody, "/", measure.FailureRefused, 0, 0},
+		"no answer":       {server.URL, "/hang", measure.FailureTimeout, 0, 0},
+		"no whole answer": {server.URL, "/hang-in-body", measure.FailureTimeout, 200, 1},
+		"broken off":      {server.URL, "/cut", measure.FailureReset, 200, 1},
+		"too long":        {server.URL, "/long", measure.FailureTooLong, 200, 0},
+		"long header":     {server.URL, "/header", measure.FailureLongHeader, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			var taken, cut atomic.Int64
+			p := few(Request{Method: "POST", Path: tc.path})
+			p.Inspect = func(a inspect.Answer) {
+				taken.Add(1)
+				if a.Cut {
+					cut.Add(1)
+				}
+				a.Body.Release()
+			}
+			timeout := time.Minute
+			if tc.failure == measure.FailureTimeout {
+				timeout = 5 * time.Second // a busy machine must not lose the byte that comes
+			}
+			generator := newGenerator(t, Options{BaseURL: tc.base, Timeout: timeout, MaxBody: 1000}, fineSleep)
+			r := run(t, generator, p)
+			g.Expect(r.Sent).To(BeEquivalentTo(20))
+			g.Expect(r.Failures).To(Equal(map[string]int64{tc.failure: 20}))
+			g.Expect(r.Statuses).To(Equal(map[int]int64{tc.status: 20}))
+			g.Expect(r.Bytes).To(Equal(20 * tc.bytes))
+			g.Expect(r.Count(measure.Failed)).To(BeEquivalentTo(20))
+			if tc.status != 0 {
+				g.Expect(taken.Load()).To(BeEquivalentTo(20))
+			}
+			g.Expect(cut.Load()).To(Equal(taken.Load()), "no part of an answer is taken for the whole")
+		})
+	}
+}
+
+func TestCalibrate(t *testing.T) {
+	g := NewWithT(t)
+	var inspected atomic.Int64
+	c, err := Calibrate(t.Context(), CalibrationOptions{Body: bytes.Repeat([]byte("x"), 5000),
+		Inspect: func(a inspect.Answer) { inspected.Add(1); a.Body.Release() }})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.Ceiling).To(BeNumerically(">", 100))
+	g.Expect(c.Rate).To(Equal(c.Ceiling / 2))
+	g.Expect(c.Lag.Samples).To(BeNumerically(">", 0))
+	g.Expect(c.Shared).To(BeTrue())
+	g.Expect(inspected.Load()).To(BeNumerically(">", 50))
+
+	busy := measure.Recording{}
+	busy.Plan = schedule.Constant(0.9*c.Ceiling, time.Second)
+	g.Expect(c.Near(busy)).To(And(ContainSubstring("this generator"), ContainSubstring("5000 bytes")))
+	busy.Plan.Of = 2 // this process has half of it
+	g.Expect(c.Near(busy)).To(BeEmpty())
+
+	_, err = Calibrate(t.Context(), CalibrationOptions{Child: []string{"/does/not/exist"}})
+	g.Expect(err).To(MatchError(ContainSubstring("null server")))
+}
 
 // scripted is a server that runs a script for each connection, counted from 1.
 type scripted struct {
@@ -55,20 +209,6 @@ func newScripted(t *testing.T, serve func(n int64, conn net.Conn, requests *bufi
 	return s
 }
 
-// answering responds to every request with the text.
-func answering(text string) func(int64, net.Conn, *bufio.Reader) {
-	return func(_ int64, conn net.Conn, requests *bufio.Reader) {
-		for {
-			r, err := http.ReadRequest(requests)
-			if err != nil {
-				return
-			}
-			_, _ = io.Copy(io.Discard, r.Body)
-			_, _ = io.WriteString(conn, text)
-		}
-	}
-}
-
 // direct is a proxy function without a proxy.
 func direct(*http.Request) (*url.URL, error) { return nil, nil }
 
@@ -79,21 +219,17 @@ func testTransport(t *testing.T, config *tls.Config) *http.Transport {
 }
 
 // ask sends a request and reads the whole response.
-func ask(ctx context.Context, tr *http.Transport, method, address, sent string) (*http.Response, string, error) {
-	var body io.Reader
-	if sent != "" {
-		body = strings.NewReader(sent)
-	}
-	r, err := http.NewRequestWithContext(new(attempts).within(ctx), method, address, body)
+func ask(ctx context.Context, tr *http.Transport, method, address string) (string, error) {
+	r, err := http.NewRequestWithContext(new(attempts).within(ctx), method, address, nil)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	response, err := tr.RoundTrip(r)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	text, err := io.ReadAll(response.Body)
-	return response, string(text), errors.Join(err, response.Body.Close())
+	return string(text), errors.Join(err, response.Body.Close())
 }
 
 // Encrypted connections are kept too, and use HTTP/1.1 although the server offers
@@ -120,7 +256,7 @@ func TestConnectionsAreKept(t *testing.T) {
 			}
 			tr := testTransport(t, &tls.Config{RootCAs: roots, NextProtos: []string{"h2"}})
 			for range 3 {
-				_, body, err := ask(context.Background(), tr, "GET", server.URL, "")
+				body, err := ask(t.Context(), tr, "GET", server.URL)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(body).To(Equal("HTTP/1.1"))
 			}
@@ -137,12 +273,11 @@ func TestDroppedRequests(t *testing.T) {
 	for name, tc := range map[string]struct {
 		method    string
 		leastIdle time.Duration
-		repeated  bool
+		came      int64 // requests
 	}{
-		"GET on an idle connection":  {"GET", idle, true},
-		"GET on a busy connection":   {"GET", busy, false},
-		"POST on an idle connection": {"POST", idle, false},
-		"POST on a busy connection":  {"POST", busy, false},
+		"GET on an idle connection": {"GET", idle, 3},
+		"GET on a busy connection":  {"GET", busy, 2},
+		"POST on a busy connection": {"POST", busy, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -152,89 +287,109 @@ func TestDroppedRequests(t *testing.T) {
 					if _, err := http.ReadRequest(requests); err != nil {
 						return
 					}
-					came.Add(1)
-					if n == 1 && i == 2 {
+					if came.Add(1); n == 1 && i == 2 {
 						return
 					}
 					_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 				}
 			}), testTransport(t, nil)
 			tr.Proxy = stopRepeats(direct, tc.leastIdle)
-			_, _, err := ask(context.Background(), tr, tc.method, server.URL, "")
+			_, err := ask(t.Context(), tr, tc.method, server.URL)
 			g.Expect(err).NotTo(HaveOccurred())
-			_, body, err := ask(context.Background(), tr, tc.method, server.URL, "")
-			if tc.repeated {
-				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(body).To(Equal("ok"))
-				g.Expect(came.Load()).To(BeEquivalentTo(3))
-			} else {
+			_, err = ask(t.Context(), tr, tc.method, server.URL)
+			g.Expect(err != nil).To(Equal(tc.came == 2))
+			if err != nil {
 				g.Expect(failureOf(err)).To(Equal(measure.FailureReset), "%v", err)
-				g.Expect(came.Load()).To(BeEquivalentTo(2))
 			}
+			g.Expect(came.Load()).To(Equal(tc.came))
 		})
 	}
-	t.Run("no request on a connection that was closed before", func(t *testing.T) {
-		g := NewWithT(t)
-		closed := make(chan struct{}, 1)
-		server, tr := newScripted(t, func(_ int64, conn net.Conn, requests *bufio.Reader) {
-			_, _ = http.ReadRequest(requests)
-			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-			_ = conn.Close()
-			closed <- struct{}{}
-		}), testTransport(t, nil)
-		tr.Proxy = stopRepeats(direct, busy)
-		for range 20 {
-			_, body, err := ask(context.Background(), tr, "GET", server.URL, "")
-			g.Expect(body, err).To(Equal("ok"))
-			<-closed
+}
+
+func decodeRaw(t *testing.T, raw []byte) vegeta.Results {
+	t.Helper()
+	decode := vegeta.DecoderFor(bytes.NewReader(raw))
+	if decode == nil {
+		t.Fatal("Vegeta does not know the encoding")
+	}
+	var results vegeta.Results
+	for {
+		var r vegeta.Result
+		if err := decode(&r); errors.Is(err, io.EOF) {
+			return results
+		} else if err != nil {
+			t.Fatal(err)
 		}
-	})
-	t.Run("on a new connection", func(t *testing.T) {
+		results.Add(&r)
+	}
+}
+
+// Vegeta's own reporters read the raw results. Their latencies count from the due time.
+func TestVegetaReadsTheRawResults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		server := newScripted(t, func(_ int64, _ net.Conn, requests *bufio.Reader) { _, _ = http.ReadRequest(requests) })
-		_, _, err := ask(context.Background(), testTransport(t, nil), "GET", server.URL, "")
-		g.Expect(failureOf(err)).To(Equal(measure.FailureReset), "%v", err)
-		g.Expect(server.open.Load()).To(BeEquivalentTo(1))
-	})
-}
+		var raw bytes.Buffer
+		n := &network{answer: stall(200*time.Millisecond, 700*time.Millisecond)}
+		generator := inBubble(t, n, Options{Raw: &raw, Workers: 10})
+		first, inspected := constant(100, time.Second), 0
+		warm := constant(10, time.Second) // is neither inspected nor raw
+		warm.Warmup, warm.Inspect = true, func(inspect.Answer) { inspected++ }
+		run(t, generator, warm)
+		n.answer = stall(200*time.Millisecond, 700*time.Millisecond)
+		r := run(t, generator, first)
+		second := first
+		second.Name = "second"
+		run(t, generator, second)
 
-func TestHeadersAreBounded(t *testing.T) {
-	g := NewWithT(t)
-	server := newScripted(t, answering("HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", maxHeader)+"\r\nContent-Length: 0\r\n\r\n"))
-	_, _, err := ask(context.Background(), testTransport(t, nil), "GET", server.URL, "")
-	g.Expect(failureOf(err)).To(Equal(measure.FailureLongHeader), "%v", err)
-}
-
-// Messages state the bounds that the code has.
-func TestBoundsInWords(t *testing.T) {
-	g := NewWithT(t)
-	g.Expect(load.FailureInWords(measure.FailureTooLong)).To(Equal(fmt.Sprintf("body larger than the limit of %d MiB", DefaultMaxBody>>20)))
-	g.Expect(load.FailureInWords(measure.FailureLongHeader)).To(Equal(fmt.Sprintf("header larger than the limit of %d KiB", maxHeader>>10)))
-}
-
-// A server may refuse a request before it has read the whole of it.
-func TestEarlyRefusals(t *testing.T) {
-	g := NewWithT(t)
-	server := newScripted(t, func(_ int64, conn net.Conn, requests *bufio.Reader) {
-		r, err := http.ReadRequest(requests)
-		if err != nil {
-			return
+		results := decodeRaw(t, raw.Bytes())
+		g.Expect(results).To(HaveLen(200))
+		g.Expect(inspected).To(BeZero())
+		var metrics vegeta.Metrics
+		seen := map[uint64]bool{}
+		for _, result := range results {
+			if result.Attack != "test" {
+				continue
+			}
+			metrics.Add(&result)
+			g.Expect(result.Seq).To(BeNumerically("<", 100))
+			g.Expect(seen).NotTo(HaveKey(result.Seq))
+			seen[result.Seq] = true
+			g.Expect(result.Timestamp).To(BeTemporally("==", r.Start.Add(first.Schedule.Due(result.Seq))))
+			g.Expect(result.URL).To(Equal("http://target.example/a"))
+			g.Expect(result.Method).To(Equal("GET"))
+			g.Expect(result.Body).To(BeEmpty())
 		}
-		_, _ = io.WriteString(conn, "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 4\r\n\r\nlong")
-		_, _ = io.Copy(io.Discard, r.Body)
+		metrics.Close()
+		response, service := r.Response[measure.Accepted].Mean(), r.Service[measure.Accepted].Mean()
+		g.Expect(response).To(BeNumerically(">", 2*service), "ten workers are too few: the two differ")
+		g.Expect(metrics.Latencies.Mean).To(BeNumerically("~", response, response/100))
+		g.Expect(metrics.Requests).To(BeEquivalentTo(100))
+		g.Expect(metrics.Success).To(Equal(1.0))
+		g.Expect(metrics.BytesIn.Total).To(BeEquivalentTo(200))
+		g.Expect(metrics.Latencies.Max).To(BeNumerically("~", 500*time.Millisecond, 10*time.Millisecond))
 	})
-	response, body, err := ask(context.Background(), testTransport(t, nil), "POST", server.URL, string(bytes.Repeat([]byte("x"), 16<<20)))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(response.StatusCode).To(Equal(413))
-	g.Expect(body).To(Equal("long"))
 }
 
-func TestProxies(t *testing.T) {
+func TestRawResultsHoldNoSecrets(t *testing.T) {
 	g := NewWithT(t)
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Host) }))
-	defer proxy.Close()
-	tr := newTransport(Options{Timeout: time.Hour}, func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) })
-	defer tr.CloseIdleConnections()
-	_, body, err := ask(context.Background(), tr, "GET", "http://target.example/", "")
-	g.Expect(body, err).To(Equal("target.example"))
+	const token = "secret-token-of-main"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Set-Cookie", r.Header.Get("Authorization"))
+		w.Header().Set("Retry-After", "3")
+		w.Header().Set("RateLimit-Limit", "10")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, r.Header.Get("Authorization"))
+	}))
+	defer server.Close()
+	var raw bytes.Buffer
+	generator := newGenerator(t, Options{BaseURL: server.URL, Raw: &raw}, fineSleep)
+	run(t, generator, few(Request{Path: "/", Key: client.Key{Name: "main", Token: token}}))
+	g.Expect(raw.String()).NotTo(ContainSubstring(token))
+	results := decodeRaw(t, raw.Bytes())
+	g.Expect(results).To(HaveLen(20))
+	g.Expect(results[0].Code).To(BeEquivalentTo(429))
+	g.Expect(results[0].Error).To(Equal("429 Too Many Requests"))
+	g.Expect(results[0].Headers).To(HaveKeyWithValue("Retry-After", []string{"3"}))
+	g.Expect(results[0].Headers).To(HaveKeyWithValue("Ratelimit-Limit", []string{"10"}))
+	g.Expect(results[0].Headers).NotTo(HaveKey("Set-Cookie"))
 }

@@ -3,14 +3,20 @@ package infer
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/refserver/limiter"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/infer/family"
@@ -67,7 +73,6 @@ type score struct {
 	right, limit, window, counting, scope bool // known and true
 	wrong                                 []string
 	requests, windows                     float64 // in limits and windows
-	took                                  time.Duration
 	result                                load.Limiter
 }
 
@@ -132,53 +137,15 @@ func runGrid(t *testing.T, cases []gridCase, change func(*world)) []score {
 			if change != nil {
 				change(w)
 			}
-			began := time.Now()
 			result, err := Run(context.Background(), w.wire(Others()...), Options{MaxTime: 400 * c.window, MaxRequests: 20_000, Sustain: 4 * c.window, Seed: c.seed})
 			if err != nil {
 				t.Errorf("%s: %v", c, err)
 			}
 			scores[i] = judge(c, config, result)
-			scores[i].took = time.Since(began)
 		})
 	}
 	wait.Wait()
 	return scores
-}
-
-// table prints the scores by round trip.
-func table(t *testing.T, scores []score) {
-	t.Helper()
-	t.Logf("%-8s %-10s %5s %6s %6s %7s %9s %6s %6s %10s %10s", "trip", "kind", "cases", "right", "limit", "window", "counting", "scope", "wrong", "requests/L", "windows")
-	t.Log("requests in limits and windows of probing: nine in ten took at most these; half of them the last figure")
-	rows := map[string][]score{}
-	var order []string
-	for _, s := range scores {
-		for _, row := range []string{fmt.Sprintf("%-8s %-10s", s.trip, "all"), fmt.Sprintf("%-8s %.24s", "all", s.kind+"                        "), fmt.Sprintf("%-8s %-10s", "all", "all")} {
-			if rows[row] == nil {
-				order = append(order, row)
-			}
-			rows[row] = append(rows[row], s)
-		}
-	}
-	slices.Sort(order)
-	for _, name := range order {
-		row := rows[name]
-		if len(row) < 8 {
-			continue // a share of so few says nothing
-		}
-		n := func(f func(score) bool) (n int) {
-			for _, s := range row {
-				if f(s) {
-					n++
-				}
-			}
-			return n
-		}
-		t.Logf("%s %5d %6d %6d %7d %9d %6d %6d %10.1f %10.1f %6.1f", name, len(row),
-			n(func(s score) bool { return s.right }), n(func(s score) bool { return s.limit }), n(func(s score) bool { return s.window }),
-			n(func(s score) bool { return s.counting }), n(func(s score) bool { return s.scope }), n(func(s score) bool { return len(s.wrong) > 0 }),
-			quantile(row, 0.9, func(s score) float64 { return s.requests }), quantile(row, 0.9, func(s score) float64 { return s.windows }), quantile(row, 0.5, func(s score) float64 { return s.windows }))
-	}
 }
 
 func quantile(scores []score, q float64, of func(score) float64) float64 {
@@ -195,7 +162,6 @@ type goals struct{ right, limit, window, counting, scope, wrong float64 }
 
 func (g goals) check(t *testing.T, scores []score) {
 	t.Helper()
-	table(t, scores)
 	got := map[string]int{}
 	for _, s := range scores {
 		for what, ok := range map[string]bool{"right": s.right, "limit": s.limit, "window": s.window, "counting": s.counting, "scope": s.scope, "wrong": len(s.wrong) > 0} {
@@ -256,7 +222,7 @@ func shareWithin(scores []score) float64 {
 
 // TestRandomLimiters is what is promised of any limiter, with limits and
 // windows that no grid has. It prints how many of each kind were understood,
-// and what the slowest took; the last such table is:
+// and what the slowest took.
 func TestRandomLimiters(t *testing.T) {
 	testbed.SkipUnlessSlow(t)
 	scores := runGrid(t, randomLimiters(200, 1), nil)
@@ -303,4 +269,241 @@ func TestGridNoise(t *testing.T) {
 		w.jitter, w.outlier = 1, 0.02
 	})
 	goals{right: 0.9, limit: 0.9, window: 0.9, counting: 0.9, scope: 0.9, wrong: 0.01}.check(t, scores)
+}
+
+func mustParse(t testing.TB, text string) limiter.Config {
+	t.Helper()
+	config, err := limiter.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// layered is a limiter with two layers, and a network to it.
+type layered struct {
+	config limiter.Config
+	trip   time.Duration
+	seed   uint64
+}
+
+func (c layered) run(t *testing.T) load.Limiter {
+	t.Helper()
+	slow := c.config.Layers[1]
+	w := newWorld(c.seed, c.config, c.trip)
+	r, err := Run(context.Background(), w.wire(Others()...), Options{MaxTime: c.windows() * slow.Per, MaxRequests: 60_000, Sustain: 2 * slow.Per, Seed: c.seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// windows is how many windows of the slow layer the probing may last. Where
+// refused requests count, much is computed and little told.
+func (c layered) windows() time.Duration {
+	if c.config.CountRefused {
+		return 8
+	}
+	return 60
+}
+
+// judge tells whether both layers are told, and what is said that is not so.
+func (c layered) judge(r load.Limiter) (told bool, wrong []string) {
+	told = len(r.Layers) == 2
+	for i, l := range r.Layers {
+		is := c.config.Layers[i]
+		kind, window := kindOf(is), is.Per.Seconds()
+		told = told && l.Kind.Value != "" && l.Limit.Known && l.Window.Known && math.Abs(l.Window.Value/window-1) <= 0.01
+		if l.Kind.Value != "" && l.Kind.Value != kind {
+			wrong = append(wrong, fmt.Sprintf("layer %d is called %s", i, l.Kind.Value))
+		}
+		if l.Limit.Known && l.Limit.Value != float64(is.Limit) {
+			wrong = append(wrong, fmt.Sprintf("the limit of layer %d is said to be %g", i, l.Limit.Value))
+		}
+		if l.Window.Known && (l.Window.Low > window || l.Window.High < window) {
+			wrong = append(wrong, fmt.Sprintf("the window of layer %d is said to lie in %g to %g", i, l.Window.Low, l.Window.High))
+		}
+	}
+	return told, wrong
+}
+
+// TestRandomLayers is what is promised of any two layers whose slow one lets half
+// as many again pass as it takes to understand the fast one: both are told. Of
+// none is anything said that is not so; but where refused requests count in both,
+// and the slow one shuts too early, that is printed and not promised.
+func TestRandomLayers(t *testing.T) {
+	testbed.SkipUnlessSlow(t)
+	type outcome struct {
+		roomy, told bool
+		wrong       []string
+	}
+	cases := randomLayers(t, 32, 2)
+	outcomes := make([]outcome, len(cases))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, c := range cases {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			r := c.run(t)
+			o := &outcomes[i]
+			o.told, o.wrong = c.judge(r)
+			slow := c.config.Layers[1]
+			o.roomy = 2*slow.Limit >= 3*int(r.Inference.Requests)
+		})
+	}
+	wait.Wait()
+	roomy, told, wrong := 0, 0, 0
+	for i, o := range outcomes {
+		if len(o.wrong) > 0 {
+			wrong++
+			say := t.Errorf
+			if cases[i].config.CountRefused && !o.roomy {
+				say = t.Logf
+			}
+			say("%s at %s: %q", cases[i].config, cases[i].trip, o.wrong)
+		}
+		if !o.roomy || cases[i].config.CountRefused {
+			continue
+		}
+		roomy++
+		if !o.told {
+			t.Logf("%+v at %s: not told", cases[i].config, cases[i].trip)
+			continue
+		}
+		told++
+	}
+	if roomy < 10 || float64(told) < 0.9*float64(roomy) {
+		t.Errorf("both layers are told of %d of %d roomy ones", told, roomy)
+	}
+	t.Logf("of %d pairs of layers: %d wrong; both told of %d of %d roomy ones", len(cases), wrong, told, roomy)
+}
+
+// randomLayers are fast layers of 4 to 60 requests in 0.5 to 3 seconds, with slow
+// ones of 20 to 120 such windows that let a tenth to seven tenths of it pass.
+func randomLayers(t *testing.T, n int, seed uint64) []layered {
+	random := rand.New(rand.NewPCG(seed, 0x6c6179))
+	between := func(low, high float64) float64 { return low * math.Pow(high/low, random.Float64()) }
+	kinds := gridKinds[:5]
+	cases := make([]layered, n)
+	for i := range cases {
+		fast, limit := time.Duration(between(500, 3000))*time.Millisecond, int(between(4, 60))
+		slow := time.Duration(between(20, 120) * float64(fast)).Round(10 * time.Millisecond)
+		slowLimit := max(2*limit, int(float64(limit)*slow.Seconds()/fast.Seconds()*between(0.1, 0.7)))
+		text := fmt.Sprintf(kinds[random.IntN(5)], limit, fast) + "," + fmt.Sprintf(kinds[random.IntN(5)], slowLimit, slow)
+		if i%8 == 7 {
+			text += ",count-refused"
+		}
+		cases[i] = layered{config: mustParse(t, text), trip: time.Duration(between(300, 5000)) * time.Microsecond, seed: uint64(i)}
+	}
+	return cases
+}
+
+// real is a wire to a reference server over loopback.
+func real(t *testing.T, config limiter.Config) Wire {
+	t.Helper()
+	data, err := dataset.New(dataset.Options{Seed: 1, Rows: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := refserver.New(data, refserver.Options{Limiters: map[string]limiter.Config{refserver.AnyRole: config}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(server.Handler())
+	t.Cleanup(front.Close)
+	tokens := map[string]string{}
+	for _, key := range data.Keys {
+		tokens[key.Name] = key.Token
+	}
+	usual, other := clientFrom(t, ""), clientFrom(t, "127.0.0.2")
+	send := func(ctx context.Context, s Subject) Observation {
+		client, key, path := usual, dataset.Main, "/lead-labels?limit=1"
+		switch s {
+		case OtherKey:
+			key = dataset.Main + "-2"
+		case OtherWorkspace:
+			key = dataset.Second
+		case OtherOperation:
+			path = "/lead-lists?limit=1"
+		case OtherAddress:
+			client = other
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, front.URL+refserver.BasePath+path, nil)
+		if err != nil {
+			return Observation{Subject: s, Failure: err.Error()}
+		}
+		request.Header.Set("Authorization", "Bearer "+tokens[key])
+		o := Observation{Subject: s, Sent: time.Now()}
+		response, err := client.Do(request)
+		o.Received = time.Now()
+		if err != nil {
+			o.Failure = "no answer"
+			return o
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+		o.Status, o.Header = response.StatusCode, response.Header
+		return o
+	}
+	return Wire{
+		Now: time.Now, Subjects: []Subject{OtherKey, OtherWorkspace, OtherOperation, OtherAddress},
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(d):
+				return nil
+			}
+		},
+		Send: func(ctx context.Context, subjects []Subject) []Observation {
+			seen := make([]Observation, len(subjects))
+			var wait sync.WaitGroup
+			for i, subject := range subjects {
+				wait.Go(func() { seen[i] = send(ctx, subject) })
+			}
+			wait.Wait()
+			return seen
+		},
+	}
+}
+
+// clientFrom sends from a local address.
+func clientFrom(t *testing.T, address string) *http.Client {
+	dialer := &net.Dialer{}
+	if address != "" {
+		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(address)}
+	}
+	transport := &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 100}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// TestReal infers limiters of the reference server on the wall clock. On a busy
+// machine the answer may be "cannot tell"; it must not be wrong.
+func TestReal(t *testing.T) {
+	testbed.SkipUnlessSlow(t)
+	for i, tc := range []gridCase{
+		{kind: "token-bucket:%d/%s", limit: 15, window: 200 * time.Millisecond},
+		{kind: "fixed-window:%d/%s", limit: 12, window: 200 * time.Millisecond},
+		{kind: "sliding-log:%d/%s", limit: 10, window: 200 * time.Millisecond},
+		{kind: "fixed-window:%d/%s:from-first", limit: 20, window: 200 * time.Millisecond},
+	} {
+		tc.seed = uint64(i)
+		t.Run(tc.String(), func(t *testing.T) {
+			t.Parallel()
+			config := tc.config(t)
+			r, err := Run(t.Context(), real(t, config), Options{MaxTime: 12 * time.Second, Sustain: 500 * time.Millisecond, Seed: tc.seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := judge(tc, config, r)
+			l := r.Layers[0]
+			t.Logf("kind %s%v limit %g..%g window %g..%g counts %q scope %q (%s) recovery %g honest %g; %d requests, %.1f windows; round trip %g s", l.Kind.Value, l.Kind.OneOf, l.Limit.Low, l.Limit.High,
+				l.Window.Low, l.Window.High, l.CountsRefused.Value, r.Scope.Value, r.Scope.Why, r.Recovery.Value, r.RetryAfter.Honest.Value, r.Inference.Requests, s.windows, r.RoundTrip.Value)
+			if len(s.wrong) > 0 {
+				t.Errorf("wrong: %v", s.wrong)
+			}
+		})
+	}
 }

@@ -1,13 +1,11 @@
 package infer
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/loadtest/infer/claims"
 	"outreach.example/conformance/loadtest/infer/family"
 	"outreach.example/conformance/reports/load"
 )
@@ -156,40 +154,4 @@ func (p *prober) resetClaim() load.Answer {
 		answer = agrees(0.9, "requests were accepted after the reset in %d of %d cases", tested, tested)
 	}
 	return answer
-}
-
-// unreached returns the stated quotas of unmeasured layers that the probing did
-// not reach.
-func (p *prober) unreached(layers []load.Layer) (notes []string) {
-	said := map[claims.Policy]bool{}
-	for _, r := range p.seen {
-		for _, policy := range r.claims.Policies {
-			if r.subject != Main || said[policy] || policy.Window == 0 {
-				continue
-			}
-			said[policy] = true
-			if most := p.mostWithin(policy.Window); int64(most) < policy.Quota && !measures(layers, policy.Quota) {
-				notes = append(notes, fmt.Sprintf("a policy header states a quota of %d in %g s, which was not reached (at most %s accepted in that time)",
-					policy.Quota, policy.Window.Seconds(), plural(most, "request")))
-			}
-		}
-	}
-	return notes
-}
-
-// mostWithin returns the maximum number of accepted requests of Main within a
-// time.
-func (p *prober) mostWithin(window time.Duration) (most int) {
-	var passed []time.Duration
-	for _, r := range p.seen {
-		if r.subject != Main || r.verdict != family.Accepted {
-			continue
-		}
-		passed = append(passed, r.sent)
-		for passed[0] < r.sent-window {
-			passed = passed[1:]
-		}
-		most = max(most, len(passed))
-	}
-	return most
 }

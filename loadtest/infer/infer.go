@@ -134,7 +134,7 @@ func Run(ctx context.Context, w Wire, o Options) (load.Limiter, error) {
 	l.RoundTrip = s.roundTrip()
 	l.Total = s.spent()
 	l.Probes = s.probes()
-	l.Notes = append(s.notes(), s.unreached(l.Layers)...)
+	l.Notes = s.notes()
 	l.Summary = summary(l)
 	return l, ctx.Err()
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"outreach.example/conformance/loadtest/infer/family"
@@ -40,7 +39,7 @@ func (s *search) layers() ([]load.Layer, *load.Beyond) {
 	if contradicted {
 		b.mark()
 	} else {
-		f.marked, b.sustained = len(s.seen), s.now()
+		f.marked = len(s.seen)
 	}
 	began, first := s.now(), len(s.seen)
 	end = b.run()
@@ -86,7 +85,7 @@ func (s *search) conclude(b *search, end error) []load.Layer {
 	switch err := b.fit(); {
 	case errors.Is(err, errTooLarge):
 		end = err
-	case err != nil, s.again(b) != nil:
+	case err != nil:
 		// The slower layer is of no known kind, or it interfered with the
 		// analysis of the fast one, which may then be wrong too.
 		s.fits = nil
@@ -181,85 +180,7 @@ func (f *front) slowerThan(fit family.Fit) bool {
 	return fit.Limit > fast.Limit && (fit.Counting == fast.Counting || fixed(fit) || fixed(fast))
 }
 
-// again fits the fast layer anew, because the slower one may have caused earlier
-// refusals. A change in the fast layer changes what the slower one has to
-// explain.
-func (s *search) again(b *search) error {
-	if b.outOfReach() {
-		return nil
-	}
-	for range 3 {
-		perhaps := b.early()
-		if len(perhaps) == 0 {
-			return nil
-		}
-		s.fits = family.Fits(s.log(func(r record) bool { return r.sent > s.known || perhaps[r.flight()] }), func(family.Fit) bool { return true })
-		if len(s.fits) == 0 {
-			return errForeign
-		}
-		if len(s.fits) > mostFast {
-			return nil // the result will be vague
-		}
-		changed := false
-		b.front.fits = s.fits
-		for i, r := range s.seen {
-			if r.slow && b.front.explains(r) {
-				s.seen[i].slow, changed = false, true
-			}
-		}
-		if !changed {
-			return nil
-		}
-		b.fitted = false
-		if err := b.fit(); err != nil {
-			return err
-		}
-	}
-	return errForeign
-}
-
 // flight identifies a request by the time it was in flight. No two are equal.
 type flight struct{ sent, received time.Duration }
 
 func (r record) flight() flight { return flight{r.sent, r.received} }
-
-// early returns the refusals that this layer may have caused before the one in
-// front was identified.
-func (b *search) early() map[flight]bool {
-	early := map[flight]bool{}
-	for i, at := range b.seen {
-		if at.subject != Main || at.verdict != family.Refused || at.sent > b.front.known {
-			continue
-		}
-		// A limiter refuses nothing before it received as many requests as its
-		// limit.
-		reached := slices.DeleteFunc(slices.Clone(b.fits), func(f family.Fit) bool { return f.Limit > i+b.options.MaxParallel })
-		if len(reached) == 0 {
-			continue
-		}
-		log := b.log(func(r record) bool { return r.flight() != at.flight() })
-		log.Coarsely(b.front.window / 500)
-		if len(reached) > mostFast || len(family.Narrow(log, reached)) > 0 {
-			early[at.flight()] = true
-		}
-	}
-	return early
-}
-
-// outOfReach reports that this layer cannot have refused before the one in front
-// was identified: it let twice as many pass later, faster and for longer. Twice,
-// because a window's boundary may lie among the later ones.
-func (b *search) outOfReach() bool {
-	before, after := 0, 0
-	for _, r := range b.seen {
-		switch {
-		case r.slow:
-			return after >= 2*before && b.sustained > 0 && r.sent-b.sustained >= b.front.known
-		case r.sent <= b.front.known:
-			before++ // accepted or not: refused ones may count
-		case r.sent >= b.sustained && r.verdict == family.Accepted:
-			after++
-		}
-	}
-	return true
-}

@@ -31,8 +31,7 @@ type search struct {
 	inFlight [2]int        // concurrency limit: minimum and maximum accepted at once
 	known    time.Duration // when the layer was identified; 0 before
 
-	front     *front        // the layer in front of a slower one; nil for the fastest
-	sustained time.Duration // when that one began to be kept at its limit; 0 for never
+	front *front // the layer in front of a slower one; nil for the fastest
 }
 
 // errTooFast means that only windows shorter than leastTrips round trips are

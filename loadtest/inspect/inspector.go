@@ -89,7 +89,6 @@ func (u Unread) All() int64 { return u.Compressed + u.Long + u.Partial + u.Lost 
 type Inspector struct {
 	opts    Options
 	queue   chan Answer
-	wake    chan struct{}
 	waiting atomic.Int64 // bytes of bodies in the queue
 	workers sync.WaitGroup
 	closing sync.RWMutex
@@ -122,7 +121,6 @@ func start(opts Options, now func() time.Time) (*Inspector, error) {
 	in := &Inspector{
 		opts:   opts,
 		queue:  make(chan Answer, opts.queue),
-		wake:   make(chan struct{}, 1),
 		memo:   memo{ledger: opts.Ledger, proofs: map[question]*proof{}},
 		effort: effort{share: opts.effort, now: now},
 		rows:   map[string]bool{},
@@ -133,41 +131,12 @@ func start(opts Options, now func() time.Time) (*Inspector, error) {
 	return in, nil
 }
 
-// Workers wake up for several answers at a time: waking a goroutine for each answer
-// would cost more than looking at most of them.
-const (
-	batchSize = 16
-	batchWait = 10 * time.Millisecond // for fewer
-)
-
+// work judges the answers in the queue.
 func (in *Inspector) work() {
-	clock := time.NewTicker(batchWait)
-	defer clock.Stop()
-	for {
-		select {
-		case <-in.wake:
-		case <-clock.C:
-		}
-		if !in.lookAtAll() {
-			return
-		}
-	}
-}
-
-// lookAtAll judges the answers in the queue. It reports whether more can come.
-func (in *Inspector) lookAtAll() bool {
-	for {
-		select {
-		case a, more := <-in.queue:
-			if !more {
-				return false
-			}
-			in.waiting.Add(-int64(len(a.Body.Bytes())))
-			in.look(a)
-			a.Body.Release()
-		default:
-			return true
-		}
+	for a := range in.queue {
+		in.waiting.Add(-int64(len(a.Body.Bytes())))
+		in.look(a)
+		a.Body.Release()
 	}
 }
 
@@ -215,12 +184,6 @@ func (in *Inspector) left(a Answer) *int64 {
 	default:
 		in.waiting.Add(-size)
 		return &in.counts.Dropped
-	}
-	if len(in.queue) >= min(batchSize, in.opts.queue) || in.waiting.Load() > in.opts.queueBytes/2 {
-		select {
-		case in.wake <- struct{}{}:
-		default: // the workers are awake
-		}
 	}
 	return nil
 }

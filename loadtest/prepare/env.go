@@ -42,9 +42,6 @@ type Env struct {
 	Shard measure.Shard
 	Start time.Time
 
-	// Say is called with what the run waits for; may be nil.
-	Say func(string)
-
 	rows   *rows        // of the run; nil without Ready
 	tests  *owned.Tests // of the main workspace; nil before the first is created
 	before *int64       // requests sent before Ready, until a scenario counts them

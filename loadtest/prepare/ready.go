@@ -3,7 +3,6 @@ package prepare
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"outreach.example/conformance/internal/client"
@@ -22,7 +21,7 @@ import (
 func Ready(ctx context.Context, env *Env, scenarios []scenario.Scenario, readsOnly bool) (err error) {
 	before := env.Budget.Sent()
 	env.before, env.rows = &before, nil
-	p := &preparation{ctx: ctx, env: env, asked: map[string]bool{}, waited: map[string]bool{}, outage: outage.Detector{Limit: 1}}
+	p := &preparation{ctx: ctx, env: env, asked: map[string]bool{}, outage: outage.Detector{Limit: 1}}
 	if p.subjects, err = NewSubjects(env, "ready"); err != nil {
 		return nil // each scenario says so
 	}
@@ -59,7 +58,6 @@ type preparation struct {
 	asked    map[string]bool // ids of the operations that scenarios request
 	limited  bool            // a scenario drives the limited key to its limit
 	outage   outage.Detector // one missing response ends the preparation
-	waited   map[string]bool // the keys whose wait was announced
 }
 
 // stopped reports whether the target has left a request without a response.
@@ -71,13 +69,7 @@ func (p *preparation) do(request client.Request) (client.Exchange, bool) {
 	if p.stopped() {
 		return client.Exchange{}, false
 	}
-	request.NoRetry = true
 	ex := p.env.Client.Do(p.ctx, request)
-	if ex.Err == nil && ex.Status == http.StatusTooManyRequests {
-		p.tellOfWaiting(ex)
-		request.NoRetry = false
-		ex = p.env.Client.Do(p.ctx, request)
-	}
 	p.outage.Observe(ex.Err)
 	return ex, ex.Err == nil
 }
@@ -121,13 +113,6 @@ func (p *preparation) deny(why string) {
 	p.env.rows.denied = why
 }
 
-// tell shows a step of the run in a live view.
-func (p *preparation) tell(step string) {
-	if p.env.Say != nil {
-		p.env.Say(step)
-	}
-}
-
 // ThrottledError means that the target answered a key only with 429 before the
 // load, for as long as the run waits. Nothing was measured.
 type ThrottledError struct {
@@ -138,17 +123,4 @@ type ThrottledError struct {
 func (e *ThrottledError) Error() string {
 	return fmt.Sprintf("nothing was loaded: the target answered %s only with 429 for %s (%s). "+
 		"Wait until the limit resets, raise it, or use an unlimited key", e.key, printable.Seconds(e.waited), e.operation)
-}
-
-// tellOfWaiting announces, once per key, that the run waits because of 429
-// answers, which may take minutes.
-func (p *preparation) tellOfWaiting(ex client.Exchange) {
-	label := p.keyOf(ex).Label()
-	if p.waited[label] {
-		return
-	}
-	p.waited[label] = true
-	timeout, answers := p.env.Client.ThrottleLimits()
-	p.tell(fmt.Sprintf("the target answers %s with 429; waiting for at most %s or %d more such responses",
-		label, printable.Seconds(timeout), answers))
 }

@@ -143,7 +143,7 @@ func (s *Subjects) request(op spec.Operation, limit int, n, place uint64) genera
 		r.Key, r.Asked.Owner = s.adminKey, s.profile.Workspaces[dataset.Admin].ID
 		r.Body = encode(fixtures.MoveAccounts(s.source.ID, s.away.ID, pick(s.rows.accounts, n)))
 	case spec.CreatePlacementTest:
-		r.Body = PlacementTestBody(s.seed, place, s.nameOf(place, ""))
+		r.Body = placementTestBody(s.seed, place, s.nameOf(place, ""))
 	case spec.DeletePlacementTest:
 		id = s.stock[place]
 	default:
@@ -195,8 +195,8 @@ func (s *Subjects) nameOf(place uint64, end string) string {
 	return owned.Name(fmt.Sprintf("conformance-load-%s-%d-%s", s.part, place, end), s.env.Run)
 }
 
-// PlacementTestBody returns the body of a request that creates a test of that name.
-func PlacementTestBody(seed, n uint64, name string) []byte {
+// placementTestBody returns the body of a request that creates a test of that name.
+func placementTestBody(seed, n uint64, name string) []byte {
 	return encode(fixtures.PlacementTest(rand.New(rand.NewPCG(seed, n)), name))
 }
 

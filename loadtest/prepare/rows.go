@@ -231,7 +231,7 @@ func (s *Subjects) create(ctx context.Context, places []uint64, end string, chec
 	tests := make([]made, len(places))
 	for i, place := range places {
 		tests[i].name = s.nameOf(place, end)
-		requests[i] = ask(op, "", s.mainKey, PlacementTestBody(s.seed, place, tests[i].name))
+		requests[i] = ask(op, "", s.mainKey, placementTestBody(s.seed, place, tests[i].name))
 	}
 	for i, ex := range send(ctx, requests) {
 		if ex.Err != nil {

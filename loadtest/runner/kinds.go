@@ -7,7 +7,6 @@ import (
 
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/prepare"
-	"outreach.example/conformance/reports/load"
 )
 
 // steady sends at one rate, once or once for each page size.
@@ -47,40 +46,12 @@ func (r *runner) soak() error {
 	if err := r.warmUp(prepare.InTurn); err != nil {
 		return err
 	}
-	memory := r.watchMemory()
 	c, err := r.count("soak", r.schedule(), r.mix.Requests(prepare.InTurn, r.places))
-	seen := memory()
 	if dead := new(outage.Error); errors.As(err, &dead) {
 		return err // a dead target shows no drift
 	}
-	r.draft.Drift(c, seen)
+	r.draft.Drift(c)
 	return err
-}
-
-// memoryEvery is the interval between two samples of the target's memory.
-const memoryEvery = 500 * time.Millisecond
-
-// mostMemoryPoints limits the memory samples of a long soak.
-const mostMemoryPoints = 2_000
-
-// watchMemory samples the target's memory, if visible, until the returned
-// function is called, which returns the samples.
-func (r *runner) watchMemory() func() []load.MemoryPoint {
-	if r.env.Memory == nil {
-		return func() []load.MemoryPoint { return nil }
-	}
-	var seen []load.MemoryPoint
-	started := time.Now()
-	stop := every(max(memoryEvery, r.scenario.Duration/mostMemoryPoints), func() {
-		if point, err := r.env.Memory(r.ctx); err == nil {
-			point.Seconds = time.Since(started).Seconds()
-			seen = append(seen, point)
-		}
-	})
-	return func() []load.MemoryPoint {
-		stop()
-		return seen
-	}
 }
 
 // every calls a function each interval, from one goroutine, until the returned one is called.

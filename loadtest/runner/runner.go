@@ -40,8 +40,8 @@ type Env struct {
 	Inspect inspect.Options
 	MaxRate float64 // requests per second that the profile allows; 0 means no bound
 
-	// Memory returns the memory of the target's process; nil if it cannot be read.
-	Memory func(context.Context) (load.MemoryPoint, error)
+	// Say is called with what the run waits for.
+	Say func(string)
 	// Watch is called when a phase, or a step that does not use the generator, begins.
 	Watch func(scenario, step string)
 	// Live is called about 10 times a second with figures of what runs.

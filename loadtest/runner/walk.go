@@ -160,12 +160,23 @@ func (w *walkers) compare() {
 			continue
 		}
 		slices.SortFunc(whole, func(a, b walked) int { return a.began.Compare(b.began) })
-		shown, all := shownBy(whole)
-		compared := false
+		shown, all, compared := map[string]span{}, span{}, false
+		for _, one := range whole {
+			all = all.with(one)
+			for _, row := range one.Rows() {
+				shown[row.Key] = shown[row.Key].with(one)
+			}
+		}
 		for i, one := range whole {
 			if all.around(one) {
 				compared = true
-				if missing, leftOut := shown.missingFrom(one); leftOut {
+				here, missing := one.Keys(), ""
+				for key, of := range shown {
+					if here[key] == 0 && of.around(one) && (missing == "" || key < missing) {
+						missing = key
+					}
+				}
+				if missing != "" {
 					w.fault("PAGE-WALK-COMPLETE", one, fmt.Sprintf("the row %s, which an earlier and a later walk returned", missing), "the row is missing")
 				}
 			}
@@ -202,40 +213,6 @@ func (s span) with(one walked) span {
 // after it ended.
 func (s span) around(one walked) bool {
 	return !s.firstEnded.After(one.began) && !s.lastBegan.Before(one.ended)
-}
-
-// shownRows holds the walks that show each row. Comparing every pair of walks would take
-// quadratic time.
-type shownRows struct {
-	rows []string // in the order of first appearance
-	by   map[string]span
-}
-
-// shownBy returns the rows of the walks of a list, and the span of all of them.
-func shownBy(walks []walked) (s shownRows, all span) {
-	s.by = map[string]span{}
-	for _, one := range walks {
-		all = all.with(one)
-		for _, row := range one.Rows() {
-			before, known := s.by[row.Key]
-			if !known {
-				s.rows = append(s.rows, row.Key)
-			}
-			s.by[row.Key] = before.with(one)
-		}
-	}
-	return s, all
-}
-
-// missingFrom returns the first row that an earlier and a later walk returned
-// and this one did not.
-func (s shownRows) missingFrom(one walked) (row string, leftOut bool) {
-	here := one.Keys()
-	i := slices.IndexFunc(s.rows, func(row string) bool { return here[row] == 0 && s.by[row].around(one) })
-	if i < 0 {
-		return "", false
-	}
-	return s.rows[i], true
 }
 
 // ends checks a single walk.

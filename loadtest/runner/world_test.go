@@ -1,9 +1,10 @@
 package runner
 
 import (
-	"context"
-	"net"
+	"cmp"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -29,6 +30,19 @@ import (
 
 // middleware is laid around the API of a reference server.
 type middleware = func(http.Handler) http.Handler
+
+// instead does something else with the requests that match.
+func instead(match func(*http.Request) bool, do http.HandlerFunc) middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if match(r) {
+				do(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
 
 // rules and data take long to make and do not change.
 var (
@@ -60,7 +74,7 @@ func serving(t *testing.T, options refserver.Options) http.RoundTripper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return piped(t, service.Handler())
+	return inProcess{service.Handler()}
 }
 
 // envOf returns the environment of a run on the target at the address. The client and
@@ -175,70 +189,31 @@ func violated(o verdict.Outcome, p spec.Pair) bool {
 // embedded is the profile of the reference server.
 var embedded = sync.OnceValue(profile.Embedded)
 
-// inMemory is the address of servers that piped starts.
+// inMemory is the address of servers in this process.
 const inMemory = "http://target.example"
 
-// leastLatency is what every request to a piped server takes. Without it, a loop that
-// sends as fast as the server answers would never let fake time pass.
-const leastLatency = time.Millisecond
+// inProcess is a transport that calls a handler. Every request takes a millisecond. Without
+// that, a loop that sends as fast as the server answers would never let fake time pass.
+type inProcess struct{ http.Handler }
 
-// piped serves the handler over connections in memory and returns a transport to it.
-// Unlike sockets, they let the fake time of a bubble pass.
-func piped(t *testing.T, handler http.Handler) http.RoundTripper {
-	t.Helper()
-	listener := &pipes{dialled: make(chan net.Conn), closed: make(chan struct{})}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(leastLatency)
-		handler.ServeHTTP(w, r)
-	})}
-	serving := make(chan struct{})
-	go func() {
-		defer close(serving)
-		_ = server.Serve(listener)
+func (h inProcess) RoundTrip(r *http.Request) (response *http.Response, err error) {
+	time.Sleep(time.Millisecond)
+	defer func() {
+		if recover() != nil { // http.ErrAbortHandler
+			err = io.ErrUnexpectedEOF
+		}
+		err = cmp.Or(r.Context().Err(), err)
 	}()
-	transport := &http.Transport{DialContext: listener.dial, DisableCompression: true, MaxIdleConnsPerHost: generate.DefaultWorkers}
-	t.Cleanup(func() {
-		transport.CloseIdleConnections()
-		_ = server.Close()
-		<-serving
-	})
-	return transport
-}
-
-// pipes is a net.Listener whose connections are pairs of net.Pipe.
-type pipes struct {
-	dialled chan net.Conn
-	closed  chan struct{}
-	once    sync.Once
-}
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	select {
-	case p.dialled <- theirs:
-		return ours, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if r.Body == nil {
+		r.Body = http.NoBody
 	}
+	served := r.Clone(r.Context()) // which the handler may change
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, served)
+	response = answer.Result()
+	response.Request, response.ContentLength = r, int64(answer.Body.Len())
+	return response, nil
 }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.dialled:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error {
-	p.once.Do(func() { close(p.closed) })
-	return nil
-}
-
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "pipe"} }
 
 // inFakeTime returns a parallel test that runs in a bubble of package synctest.
 func inFakeTime(test func(t *testing.T)) func(t *testing.T) {

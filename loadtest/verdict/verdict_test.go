@@ -2,14 +2,16 @@ package verdict
 
 import (
 	"fmt"
-	"outreach.example/conformance/loadtest/schedule"
 	"strings"
 	"testing"
 	"time"
 
+	. "github.com/onsi/gomega"
+
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -84,24 +86,19 @@ func TestVerdictOfAScenario(t *testing.T) {
 		want       reports.Verdict
 		says       []string // the reasons, each in part
 	}{
-		"all is well":               {[]string{"p50<1s", "errors<1%"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
-		"just enough was sent":      {nil, shareOf(made(1000, ok(995))), reports.Passed, nil},
-		"too little was sent":       {nil, shareOf(made(1000, ok(994))), reports.Inconclusive, []string{"steady: rate not reached: 994 of 1,000 requests were sent"}},
-		"nothing was sent":          {nil, shareOf(made(1000, nil)), reports.Inconclusive, []string{"steady: no request was sent"}},
-		"walkers have no rate":      {nil, shareOf(closed), reports.Passed, nil},
-		"nothing was accepted":      {nil, shareOf(made(1000, map[int]int{500: 600, 429: 400})), reports.Inconclusive, []string{"none of 1,000 requests was accepted (status 429: 400, status 500: 600)"}},
-		"half of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 500, 429: 500})), reports.Passed, nil},
-		"most of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 499, 429: 501})), reports.Inconclusive, []string{"501 of 1,000 requests got 429, more than were accepted"}},
-		"a miss beats a doubt":      {[]string{"p50<1ms"}, shareOf(made(1000, ok(994))), reports.Failed, []string{"p50<1ms missed", "rate not reached"}},
-		"the generator's miss":      {[]string{"p50<1ms"}, near, reports.Inconclusive, []string{"but the generator was near its ceiling"}},
-		"errors are the target's":   {[]string{"errors<1%"}, nearAndFailing, reports.Failed, []string{"errors<1% missed"}},
-		"near the ceiling, and met": {[]string{"p50<1s"}, near, reports.Passed, nil},
-		"of another scenario":       {[]string{"other: p50<1us"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
-		"of a rate that did run":    {[]string{"p50<1ms@1000/s"}, shareOf(made(1000, ok(1000))), reports.Failed, []string{"p50<1ms@1000/s missed"}},
-		"of a rate that did not":    {[]string{"mine: p50<1s@500/s"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"no phase ran at 500/s"}},
-		"a figure that it has not":  {[]string{"mine: depth<2x"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"mine: depth<2x inconclusive"}},
-		"a figure that others have": {[]string{"depth<2x"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
-		"nothing to compare with":   {[]string{"worse<10%"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"no baseline to compare with"}},
+		"all is well":              {[]string{"p50<1s", "errors<1%"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
+		"too little was sent":      {nil, shareOf(made(1000, ok(994))), reports.Inconclusive, []string{"steady: rate not reached: 994 of 1,000 requests were sent"}},
+		"nothing was sent":         {nil, shareOf(made(1000, nil)), reports.Inconclusive, []string{"steady: no request was sent"}},
+		"walkers have no rate":     {nil, shareOf(closed), reports.Passed, nil},
+		"nothing was accepted":     {nil, shareOf(made(1000, map[int]int{500: 600, 429: 400})), reports.Inconclusive, []string{"none of 1,000 requests was accepted (status 429: 400, status 500: 600)"}},
+		"most of it was refused":   {nil, shareOf(made(1000, map[int]int{200: 499, 429: 501})), reports.Inconclusive, []string{"501 of 1,000 requests got 429, more than were accepted"}},
+		"a miss beats a doubt":     {[]string{"p50<1ms"}, shareOf(made(1000, ok(994))), reports.Failed, []string{"p50<1ms missed", "rate not reached"}},
+		"the generator's miss":     {[]string{"p50<1ms"}, near, reports.Inconclusive, []string{"but the generator was near its ceiling"}},
+		"errors are the target's":  {[]string{"errors<1%"}, nearAndFailing, reports.Failed, []string{"errors<1% missed"}},
+		"of another scenario":      {[]string{"other: p50<1us"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
+		"of a rate that did not":   {[]string{"mine: p50<1s@500/s"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"no phase ran at 500/s"}},
+		"a figure that it has not": {[]string{"mine: depth<2x"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"mine: depth<2x inconclusive"}},
+		"nothing to compare with":  {[]string{"worse<10%"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"no baseline to compare with"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := judgedOf(t, tc.thresholds, tc.share)
@@ -114,20 +111,6 @@ func TestVerdictOfAScenario(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// The achieved rate counts the time until the last answer, which may come long after
-// the last request was due.
-func TestAchievedRateOfATargetThatFallsBehind(t *testing.T) {
-	r := measure.NewRecorder("steady", time.Unix(1e9, 0), schedule.Constant(100, time.Second))
-	for i := range 100 {
-		due := time.Duration(i) * 10 * time.Millisecond
-		r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due, Done: 4 * due, Status: 200})
-	}
-	o := judgedOf(t, nil, shareOf(r.Recording()))
-	if got := o.Phases[0].AchievedPerSecond; got < 24 || got > 27 {
-		t.Errorf("100 answers in 4 s are said to be %.4g a second", got)
 	}
 }
 
@@ -157,16 +140,6 @@ func TestFindingsOfSharesAddUp(t *testing.T) {
 	}
 }
 
-// The reasons name each shard that could not run.
-func TestSharesWithoutPhasesSayWhy(t *testing.T) {
-	lost := shareOf()
-	lost.Verdict, lost.Reasons = reports.Inconclusive, []string{"the journal could not be written"}
-	o := judgedOf(t, nil, lost, lost)
-	if got := strings.Join(o.Reasons, "|"); o.Verdict != reports.Inconclusive || got != "shard 1: the journal could not be written|shard 2: the journal could not be written" {
-		t.Errorf("%s: %s", o.Verdict, got)
-	}
-}
-
 // A given threshold replaces the scenario's own on the same figure if it applies as
 // widely. No threshold excuses a violation.
 func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
@@ -183,10 +156,7 @@ func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 		says  string // the only reason, in part; empty for a pass
 	}{
 		"nothing":                  {nil, answered, "errors<1%", "errors<1% missed"},
-		"another figure":           {[]string{"p99<1s"}, answered, "errors<1% p99<1s", "errors<1% missed"},
 		"a wider bound":            {[]string{"errors<5%"}, answered, "errors<5%", ""},
-		"one for it":               {[]string{"mine: errors<5%"}, answered, "mine: errors<5%", ""},
-		"one for another":          {[]string{"other: errors<5%"}, answered, "errors<1%", "errors<1% missed"},
 		"one for a rate":           {[]string{"errors<5%@1000/s"}, answered, "errors<1% errors<5%@1000/s", "errors<1% missed"},
 		"one for a label":          {[]string{"[lead-lists.list]: errors<5%"}, answered, "errors<1% [lead-lists.list]: errors<5%", "errors<1% missed"},
 		"a narrower bound besides": {[]string{"errors<5%", "errors<1.5%"}, answered, "errors<5% errors<1.5%", "errors<1.5% inconclusive"},
@@ -202,30 +172,6 @@ func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 		}
 		if reasons := strings.Join(o.Reasons, "; "); !strings.Contains(reasons, tc.says) || len(o.Reasons) > 1 || (tc.says == "") != (o.Verdict == reports.Passed) {
 			t.Errorf("%s: %s: %q, want just %q", name, o.Verdict, o.Reasons, tc.says)
-		}
-	}
-}
-
-// Each page size has its own phase. A threshold on one size is evaluated in that
-// phase only.
-func TestLabelsAreHeldWhereTheyAre(t *testing.T) {
-	phase := func(name, label string) measure.Recording {
-		r := measure.NewRecorder(name, time.Unix(1e9, 0), schedule.Constant(100, time.Second))
-		for i := range 100 {
-			due := time.Duration(i) * 10 * time.Millisecond
-			r.Add(measure.Sample{Seq: uint64(i), Label: label, Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})
-		}
-		return r.Recording()
-	}
-	phases := shareOf(phase("limit=1", "lead-lists.list limit=1"), phase("limit=10", "lead-lists.list limit=10"))
-	for label, want := range map[string]string{"lead-lists.list limit=10": "limit=10", "lead-lists.list": "limit=1 limit=10", "webhook-events.list": "limit=1 limit=10"} {
-		o := judgedOf(t, []string{"[" + label + "]: p50<1s"}, phases)
-		var held []string
-		for _, one := range o.Thresholds {
-			held = append(held, one.Phase)
-		}
-		if got := strings.Join(held, " "); got != want || (o.Verdict == reports.Passed) != strings.HasPrefix(label, "lead") {
-			t.Errorf("%s is held in %s: %s %q; want in %s", label, got, o.Verdict, o.Reasons, want)
 		}
 	}
 }
@@ -261,48 +207,136 @@ func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 	}
 }
 
-// A list has rows if one shard has seen some.
-func TestEmptyListsOfShards(t *testing.T) {
-	shared := func(empty ...[]string) Outcome {
-		var shares []Outcome
-		for _, of := range empty {
-			rec := made(1000, map[int]int{200: 1000})
-			share := shareOf(rec)
-			share.Inspected.Empty = of
-			shares = append(shares, share)
-		}
-		return judgedOf(t, nil, shares...)
+// A failed scenario fails the run. An inconclusive one makes it inconclusive. A
+// scenario that lacks an input counts only if the user named it.
+func TestVerdictOfARun(t *testing.T) {
+	scenario := func(name string, verdict reports.Verdict, missing ...string) load.Scenario {
+		return load.Scenario{Name: name, Verdict: verdict, Missing: missing, Reasons: []string{name + "'s reason"}}
 	}
-	lists := []string{spec.ListLeadLists}
-	if o := shared(lists, lists); o.Verdict != reports.Inconclusive || !strings.HasPrefix(o.Reasons[0], "no checked response has rows") {
-		t.Errorf("all saw none: %s %q", o.Verdict, o.Reasons)
-	}
-	if o := shared(lists, nil); o.Verdict != reports.Passed {
-		t.Errorf("one saw some: %s %q", o.Verdict, o.Reasons)
+	pass, fail, void := scenario("good", reports.Passed), scenario("bad", reports.Failed), scenario("mute", reports.Inconclusive)
+	lacking := scenario("lacking", reports.Inconclusive, "a key")
+	for name, tc := range map[string]struct {
+		scenarios   []load.Scenario
+		byName      bool
+		interrupted bool
+		want        reports.Verdict
+		reasons     string
+	}{
+		"all good":            {scenarios: []load.Scenario{pass, pass}, want: reports.Passed},
+		"one bad":             {scenarios: []load.Scenario{pass, fail, void}, want: reports.Failed, reasons: "bad: bad's reason|mute: mute's reason"},
+		"none":                {want: reports.Inconclusive, reasons: "no scenario could run"},
+		"left out":            {scenarios: []load.Scenario{pass, lacking}, want: reports.Passed},
+		"asked for by name":   {scenarios: []load.Scenario{pass, lacking}, byName: true, want: reports.Inconclusive, reasons: "lacking: lacking's reason"},
+		"interrupted":         {scenarios: []load.Scenario{pass}, interrupted: true, want: reports.Inconclusive, reasons: "the run was interrupted"},
+		"bad and interrupted": {scenarios: []load.Scenario{fail}, interrupted: true, want: reports.Inconclusive, reasons: "bad: bad's reason|the run was interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := load.Results{Scenarios: tc.scenarios, Run: load.Run{Interrupted: tc.interrupted}}
+			ConcludeRun(&r, tc.byName)
+			if got := strings.Join(r.Reasons, "|"); r.Verdict != tc.want || got != tc.reasons {
+				t.Errorf("%s: %q; want %s: %q", r.Verdict, got, tc.want, tc.reasons)
+			}
+		})
 	}
 }
 
-// The unchecked answers of the shards add up.
-func TestUninspectedAnswersOfShards(t *testing.T) {
-	for name, tc := range map[string]struct {
-		unread, checked int64 // of 1,000 answers of each shard
-		says            string
-	}{
-		"all were judged": {0, 1000, ""},
-		"a few were not":  {10, 990, ""},
-		"most were not":   {900, 100, "1,800 of 2,000 responses could not be checked: 1,800 were compressed"},
-		"none was":        {1000, 0, "none of 2,000 responses could be checked: 2,000 were compressed"},
-	} {
-		var shares []Outcome
-		for range 2 {
-			rec := made(1000, map[int]int{200: 1000})
-			share := shareOf(rec)
-			share.Inspected = inspect.Result{Answers: 1000, Judged: tc.checked, Unread: inspect.Unread{Compressed: tc.unread}}
-			shares = append(shares, share)
+// The load is the requested one unless the requests went out in other seconds than
+// planned, and --lag-limit does not allow that.
+func TestWhichLoadTheTargetGot(t *testing.T) {
+	lagging := func(lag time.Duration) measure.Recording {
+		r := measure.NewRecorder("steady", time.Time{}, schedule.Constant(100, 3*time.Second))
+		for i := range 300 {
+			due := time.Duration(i) * 10 * time.Millisecond
+			r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due + lag, Done: due + lag + time.Millisecond, Status: 200})
 		}
-		o := judgedOf(t, nil, shares...)
-		if said := strings.Join(o.Reasons, "\n"); (o.Verdict == reports.Inconclusive) != (tc.says != "") || !strings.HasPrefix(said, tc.says) {
-			t.Errorf("%s: %s %q, want %q", name, o.Verdict, said, tc.says)
+		return r.Recording()
+	}
+	near := made(100, map[int]int{200: 100})
+	for name, tc := range map[string]struct {
+		rec       measure.Recording
+		ceiling   float64
+		tolerated time.Duration
+		other     string // how the load differed; empty if it did not
+		notes     string
+	}{
+		"in time":                   {lagging(0), 10_000, 0, "", ""},
+		"late":                      {lagging(time.Second), 10_000, 0, "33 % of the requests went out in another second than planned", "up to 1,000 ms late"},
+		"late, and tolerated":       {lagging(time.Second), 10_000, 2 * time.Second, "", "up to 1,000 ms late"},
+		"in time, near the ceiling": {near, 100, 0, "", "100 requests/s are near the ceiling"},
+	} {
+		d := NewDraft(mine, Terms{Calibration: measure.Calibration{Ceiling: tc.ceiling}, LagLimit: tc.tolerated})
+		p := d.assess(tc.rec)
+		if (p.otherLoad == "") != (tc.other == "") || !strings.Contains(p.otherLoad, tc.other) {
+			t.Errorf("%s: another load because %q, want %q", name, p.otherLoad, tc.other)
+		}
+		d.noteGenerator(p)
+		if notes := strings.Join(d.Result.Notes, "\n"); (notes == "") != (tc.notes == "") || !strings.Contains(notes, tc.notes) {
+			t.Errorf("%s: notes %q, want %q", name, notes, tc.notes)
 		}
 	}
+}
+
+// chosen returns what a run of these built-in scenarios can be judged by.
+func chosen(t *testing.T, names ...string) Applicable {
+	t.Helper()
+	picked, err := scenario.Select(scenario.Builtin(), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Applicable{Chosen: picked, Known: scenario.Builtin()}
+}
+
+// A threshold that the run can never evaluate, or that every run meets, is an error.
+// It names what there is instead.
+func TestThresholdsThatNeverDecide(t *testing.T) {
+	for text, says := range map[string]string{
+		"p99<1s":                   "",
+		"soak: p99<1s":             "",
+		"p99<1s@300/s":             "no phase runs at 300/s: ",
+		"mixed: p99<1s":            "scenario mixed is not selected (selected: page-depth, soak)",
+		"soaks: p99<1s":            "unknown scenario soaks",
+		"sustained>=10/s":          "no selected scenario has this figure (page-depth, soak)",
+		"depth<2x":                 "",
+		"[lead-list.list]: p99<1s": `no request is labelled "lead-list.list"`,
+		"worse<10%":                "no baseline (name the load.json of an earlier run",
+		"worse<10% vs a.json":      "",
+	} {
+		t.Run(text, func(t *testing.T) {
+			g := NewWithT(t)
+			given, err := threshold.ParseAll([]string{text})
+			g.Expect(err).NotTo(HaveOccurred())
+			err = chosen(t, "soak", "page-depth").Check(given)
+			if says == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(And(HavePrefix("--threshold "), ContainSubstring(says))))
+		})
+	}
+	g := NewWithT(t)
+	given, err := threshold.ParseAll([]string{"worse<100% vs a.json"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(chosen(t, "sustained-rate").Check(given)).To(MatchError(ContainSubstring(scenario.EveryRunMeets)))
+}
+
+// The profile's thresholds serve every run. Those for other runs are skipped. Those
+// for no run are errors.
+func TestThresholdsOfTheProfile(t *testing.T) {
+	g := NewWithT(t)
+	given, err := threshold.ParseAll([]string{"max<20s"})
+	g.Expect(err).NotTo(HaveOccurred())
+	a := chosen(t, "mixed")
+	merged, skipped, err := a.Merge([]string{"p50<20s", "soak: p50<1us", "sustained>=100000/s", "worse<10%"}, given)
+	g.Expect(err).To(MatchError(ContainSubstring(`load.thresholds[3] in the profile: "worse<10%": no baseline`)))
+	g.Expect(skipped).To(Equal([]string{"soak: p50<1us", "sustained>=100000/s"}))
+	g.Expect(merged).To(HaveExactElements(HaveField("Text", "p50<20s"), HaveField("Text", "max<20s")))
+
+	_, _, err = a.Merge([]string{"p50<", "lists: p50<1s"}, nil)
+	g.Expect(err).To(MatchError(And(ContainSubstring("load.thresholds[0] in the profile: "), ContainSubstring("load.thresholds[1] in the profile: \"lists: p50<1s\": unknown scenario lists"))))
+
+	a.Baseline = true
+	_, _, err = a.Merge([]string{"p50<20s"}, given)
+	g.Expect(err).To(MatchError(HavePrefix("--baseline: no threshold uses it")))
+	_, _, err = a.Merge([]string{"worse<10%"}, given)
+	g.Expect(err).NotTo(HaveOccurred())
 }

@@ -25,21 +25,13 @@ type Claims struct {
 	Window     *time.Duration
 	Remaining  *int64
 	Reset      *time.Duration // from the time the answer was received
-	Policies   []Policy       // all stated quotas; at most maxPolicies
 	Styles     []string       // the headers present, without Retry-After
 	Malformed  []string       // other values that cannot be parsed, e.g. `RateLimit-Limit: "ten"`
 }
 
-// Policy is a quota of requests in a window.
-type Policy struct {
-	Quota  int64
-	Window time.Duration // 0: not stated
-}
-
 const (
-	maxValue    = 1024 // bytes of a header that are read
-	maxPolicies = 8
-	maxNumber   = 1_000_000_000_000_000
+	maxValue  = 1024 // bytes of a header that are read
+	maxNumber = 1_000_000_000_000_000
 	// epochSeconds is the value from which a reset is a date instead of a wait:
 	// some servers send the Unix time.
 	epochSeconds = 1_000_000_000
@@ -123,11 +115,10 @@ func (r *reader) policies(list string) (ok bool) {
 		}
 		window, timed := seconds(p["w"])
 		switch {
-		case strings.TrimSpace(item) == "" || len(r.Policies) == maxPolicies:
+		case strings.TrimSpace(item) == "":
 		case !known || !timed && p["w"] != "":
 			ok = false
 		default:
-			r.Policies = append(r.Policies, Policy{quota, window})
 			if r.Limit == nil {
 				r.Limit = &quota
 			}

@@ -3,7 +3,6 @@ package family
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -11,63 +10,6 @@ import (
 
 	"outreach.example/conformance/fixtures/refserver/limiter"
 )
-
-// probe is a made-up run: bursts, polls and silences against a real limiter,
-// over a network with jitter. It returns what was seen.
-func probe(seed uint64, config limiter.Config, trip time.Duration, rounds int) []Observation {
-	random := rand.New(rand.NewPCG(seed, 1))
-	l := limiter.New(config)
-	epoch := time.Date(2026, 1, 1, 0, 0, 0, int(random.Int64N(1e9)), time.UTC)
-	layer := config.Layers[0]
-	now := int64(0)
-	var log []Observation
-	send := func(n int) (refused int) {
-		type shot struct{ sent, decided, received int64 }
-		shots := make([]shot, n)
-		for i := range shots {
-			up := int64(float64(trip) * (0.3 + 0.4*random.Float64()))
-			down := int64(float64(trip) * (0.3 + 0.4*random.Float64()))
-			shots[i] = shot{now, now + up, now + up + down}
-		}
-		end := now
-		for len(shots) > 0 {
-			next := 0
-			for i := range shots {
-				if shots[i].decided < shots[next].decided {
-					next = i
-				}
-			}
-			s := shots[next]
-			shots = append(shots[:next], shots[next+1:]...)
-			verdict := Accepted
-			if !l.Decide(epoch.Add(time.Duration(s.decided))).OK {
-				verdict, refused = Refused, refused+1
-			}
-			end = max(end, s.received)
-			log = append(log, Observation{Sent: s.sent, Received: s.received, Verdict: verdict})
-		}
-		now = end
-		return refused
-	}
-	for range rounds {
-		switch random.IntN(4) {
-		case 0: // drain
-			for i := 0; i < 12 && send(1+layer.Limit/4) == 0; i++ {
-			}
-		case 1: // poll
-			for range 10 {
-				send(1)
-				now += int64(float64(layer.Per) * random.Float64() / 6)
-			}
-		case 2:
-			send(1 + layer.Limit/2)
-			now += int64(float64(layer.Per) * random.Float64())
-		case 3:
-			now += int64(2 * float64(layer.Per) * random.Float64())
-		}
-	}
-	return log
-}
 
 var kinds = []string{"token-bucket:%d/%s", "fixed-window:%d/%s", "fixed-window:%d/%s:from-first", "sliding-log:%d/%s", "sliding-counter:%d/%s",
 	"token-bucket:%d/%s,count-refused", "sliding-log:%d/%s,count-refused", "sliding-counter:%d/%s,count-refused"}
@@ -85,68 +27,6 @@ func (f Fit) truth(config limiter.Config) bool {
 	counting := config.CountRefused && kind != First && kind != Aligned
 	low, high := f.Window()
 	return f.Kind == kind && f.Counting == counting && f.Limit == layer.Limit && low <= layer.Per && layer.Per <= high
-}
-
-// TestTruthIsNeverContradicted_long is what everything rests on.
-func TestTruthIsNeverContradicted_long(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
-		limit := rapid.IntRange(1, 40).Draw(t, "limit")
-		per := rapid.SampledFrom([]string{"200ms", "1s", "10s"}).Draw(t, "per")
-		config, err := limiter.Parse(fmt.Sprintf(kind, limit, per))
-		if err != nil {
-			t.Fatal(err)
-		}
-		trip := time.Duration(rapid.Int64Range(100_000, 30_000_000).Draw(t, "trip"))
-		log := probe(rapid.Uint64().Draw(t, "seed"), config, trip, rapid.IntRange(4, 14).Draw(t, "rounds"))
-		l := NewLog(log)
-		if len(l.refusals) == 0 {
-			return
-		}
-		fits := Fits(l, all)
-		for _, f := range fits {
-			if f.truth(config) {
-				return
-			}
-		}
-		t.Fatalf("%+v, round trip %s: contradicted by %d observations; left: %+v", config, trip, len(log), fits)
-	})
-}
-
-// TestTruthIsNotContradictedByMore is the same of a log that grows, with some
-// refusals that need no explanation.
-func TestTruthIsNotContradictedByMore(t *testing.T) {
-	for seed := range uint64(len(kinds)) {
-		config, err := limiter.Parse(fmt.Sprintf(kinds[seed], 8+seed, "1s"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		log := probe(seed, config, 2*time.Millisecond, 16)
-		random := rand.New(rand.NewPCG(seed, 4))
-		for i := range log {
-			log[i].Excused = log[i].Verdict == Refused && random.IntN(4) == 0
-		}
-		var fits []Fit
-		for _, part := range []int{len(log) / 2, len(log)} {
-			l := NewLog(log[:part])
-			l.Coarsely(time.Millisecond)
-			if len(l.refusals) == 0 {
-				continue
-			}
-			if fits == nil {
-				fits = Fits(l, func(f Fit) bool { return f.Limit > 3 })
-			} else {
-				fits = Narrow(l, fits)
-			}
-			if !slices.ContainsFunc(fits, func(f Fit) bool { return f.truth(config) }) {
-				t.Errorf("%+v: contradicted by %d observations; left: %+v", config, part, fits)
-				break
-			}
-		}
-		if fits == nil {
-			t.Errorf("%+v has refused nothing: the test says nothing", config)
-		}
-	}
 }
 
 // TestTruthOfExactTimes is the same with intervals of next to no width and
@@ -189,6 +69,3 @@ func TestTruthOfExactTimes(t *testing.T) {
 		t.Fatalf("%+v: contradicted", config)
 	})
 }
-
-// all limiters are possible.
-func all(Fit) bool { return true }
