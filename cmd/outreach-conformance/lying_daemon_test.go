@@ -109,5 +109,5 @@ func TestALogThatNeverEnds_long(t *testing.T) {
 				_, err = io.WriteString(w, "\x1b[31mred\n::error::forged\n"+strings.Repeat(" \n", 1<<10))
 			}
 		},
-	})).To(ContainSubstring("exited with code 1 before it was ready"))
+	})).To(ContainSubstring("container exited with code 1"))
 }

@@ -12,19 +12,40 @@ import (
 )
 
 // Schema is a compiled JSON Schema. It is safe for concurrent use.
-type Schema struct{ compiled *gojsonschema.Schema }
+type Schema struct {
+	compiled *gojsonschema.Schema
+	text     []byte
+}
 
 // Compile returns the schema. Its error is a mistake in the text.
 func Compile(text []byte) (*Schema, error) {
+	addFormats(text)
 	compiled, err := gojsonschema.NewSchema(gojsonschema.NewBytesLoader(text))
-	return &Schema{compiled}, err
+	return &Schema{compiled, text}, err
 }
 
 // Findings returns what of the document breaks the schema, sorted: the JSON pointer and what is
 // wrong there. Its error means that the document could not be checked.
 func (s *Schema) Findings(document []byte) (found []string, err error) {
+	errs, err := s.validate(document)
+	for _, e := range errs {
+		if strings.HasPrefix(e.Type(), "condition_") || e.Type() == "number_all_of" {
+			continue // what breaks the branch is a finding too
+		}
+		pointer := strings.TrimPrefix(e.Context().String("/"), "(root)")
+		found = append(found, short(pointer)+": "+short(e.Description()))
+	}
+	if len(found) == 0 && len(errs) > 0 {
+		found = []string{"breaks a condition"}
+	}
+	slices.Sort(found)
+	return found, err
+}
+
+// validate returns the errors of gojsonschema. It panics on some numbers.
+func (s *Schema) validate(document []byte) (errs []gojsonschema.ResultError, err error) {
 	defer func() {
-		if p := recover(); p != nil { // gojsonschema panics on some numbers
+		if p := recover(); p != nil {
 			err = fmt.Errorf("the schema cannot be checked: %v", p)
 		}
 	}()
@@ -32,18 +53,7 @@ func (s *Schema) Findings(document []byte) (found []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range result.Errors() {
-		if strings.HasPrefix(e.Type(), "condition_") || e.Type() == "number_all_of" {
-			continue // what breaks the branch is a finding too
-		}
-		pointer := strings.TrimPrefix(e.Context().String("/"), "(root)")
-		found = append(found, short(pointer)+": "+short(e.Description()))
-	}
-	if len(found) == 0 && !result.Valid() {
-		found = []string{"breaks a condition"}
-	}
-	slices.Sort(found)
-	return found, nil
+	return result.Errors(), nil
 }
 
 // short returns a text that fits an error.
