@@ -251,43 +251,6 @@ func TestErrorBodies(t *testing.T) {
 	g.Expect(validator().Error(500, []byte(`{}`)).Err).To(HaveOccurred(), "the specification documents no body for 500")
 }
 
-func TestRequests(t *testing.T) {
-	for _, op := range withBody() {
-		NewWithT(t).Expect(validator().Request(op, encoded(request(op)))).To(BeEmpty(), op.ID)
-	}
-	for _, c := range []struct {
-		op     string
-		damage func(map[string]any)
-		want   []string
-	}{
-		{spec.CreatePlacementTest, func(r map[string]any) { delete(r, "emails") }, []string{"REQUEST-PRESENT /emails"}},
-		{spec.CreatePlacementTest, func(r map[string]any) { r["type"] = "2" }, []string{"REQUEST-TYPE /type"}},
-		{spec.CreatePlacementTest, func(r map[string]any) { r["delivery_mode"] = json.Number("3") }, []string{"REQUEST-VALUE /delivery_mode"}},
-		{spec.CreatePlacementTest, func(r map[string]any) { r["delivery_mode"] = nil }, nil},
-		{spec.CreatePlacementTest, func(r map[string]any) { r["id"] = "x" }, []string{"REQUEST-UNKNOWN /id"}},
-		{spec.CreatePlacementTest, func(r map[string]any) { r["schedule"].(map[string]any)["x/y"] = 1 }, []string{"REQUEST-UNKNOWN /schedule/x~1y"}},
-		{spec.MoveAccounts, func(r map[string]any) { r["emails"] = []any{} }, []string{"REQUEST-VALUE /emails"}},
-		{spec.MoveAccounts, func(r map[string]any) { r["emails"] = []any{"Jane <jane@mail.example>"} }, []string{"REQUEST-VALUE /emails/0"}},
-		{spec.MoveLead, func(r map[string]any) { delete(r, "id") }, nil},
-		{spec.MoveLead, func(r map[string]any) { r["id"], r["x"] = 7, 8 }, []string{"REQUEST-TYPE /id", "REQUEST-UNKNOWN /x"}},
-	} {
-		op := spec.MustOperation(c.op)
-		body := request(op)
-		c.damage(body)
-		NewWithT(t).Expect(brief(validator().Request(op, encoded(body)))).To(Equal(c.want))
-	}
-	for _, c := range []struct {
-		op, body string
-		want     []string
-	}{
-		{spec.GetPlacementTest, "", nil}, {spec.GetPlacementTest, "null", []string{"REQUEST-TYPE "}}, {spec.GetPlacementTest, "{}", []string{"REQUEST-TYPE "}},
-		{spec.DeleteSubsequence, "", nil}, {spec.DeleteSubsequence, "null", nil}, {spec.DeleteSubsequence, "{}", []string{"REQUEST-TYPE "}},
-		{spec.MoveLead, "", []string{"REQUEST-JSON "}}, {spec.MoveLead, "[]", []string{"REQUEST-TYPE "}},
-	} {
-		NewWithT(t).Expect(brief(validator().Request(spec.MustOperation(c.op), []byte(c.body)))).To(Equal(c.want), "%s %q", c.op, c.body)
-	}
-}
-
 // What a judgement shows is bounded: all findings are counted, and the first of each requirement
 // have their details. Of many rows and of a long row, only some parts are checked.
 func TestJudgementsAreBounded(t *testing.T) {

@@ -144,35 +144,26 @@ type draft07 struct {
 // schemas before it compiles one.
 const idBase = "https://outreach.example/schemas/"
 
-// jsonSchemas returns the draft-07 form of each component that a response or a request uses. A
-// response may hold undocumented properties. Requests are our own, so that one is a mistake there.
+// jsonSchemas returns the draft-07 form of each component that a response uses.
 func (d *document) jsonSchemas() (map[string][]byte, error) {
-	used := map[string]map[string]bool{responses: {}, requests: {}}
-	bodies := func(suffix string, all ...*body) {
-		for _, b := range all {
-			for _, content := range b.Content {
-				d.reach(content.Schema, used[suffix])
-			}
-		}
-	}
-	bodies(responses, slices.Collect(maps.Values(d.Components.Responses))...)
+	used, files := map[string]bool{}, map[string][]byte{}
+	bodies := slices.Collect(maps.Values(d.Components.Responses))
 	for _, at := range d.operations() {
-		bodies(responses, slices.Collect(maps.Values(at.Responses))...)
-		if at.RequestBody != nil {
-			bodies(requests, at.RequestBody)
+		bodies = slices.AppendSeq(bodies, maps.Values(at.Responses))
+	}
+	for _, b := range bodies {
+		for _, content := range b.Content {
+			d.reach(content.Schema, used)
 		}
 	}
-	files := map[string][]byte{}
-	for suffix, names := range used {
-		for name := range names {
-			out := rewritten(d.Components.Schemas.get(name), suffix)
-			out.Schema, out.ID, out.Comment = "http://json-schema.org/draft-07/schema#", idBase+name+suffix, Header
-			text, err := json.MarshalIndent(out, "", "  ")
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			files["schemas/json/"+name+suffix] = append(text, '\n')
+	for name := range used {
+		out := rewritten(d.Components.Schemas.get(name))
+		out.Schema, out.ID, out.Comment = "http://json-schema.org/draft-07/schema#", idBase+name+suffix, Header
+		text, err := json.MarshalIndent(out, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		files["schemas/json/"+name+suffix] = append(text, '\n')
 	}
 	return files, nil
 }
@@ -193,14 +184,12 @@ func (d *document) reach(s *schema, set map[string]bool) {
 	}
 }
 
-// Ends of the names of schemas.
-const (
-	responses = ".schema.json"
-	requests  = ".request.schema.json"
-)
+// suffix ends the names of schemas.
+const suffix = ".schema.json"
 
-// rewritten returns a schema in draft-07, without its annotations and the properties of the other side.
-func rewritten(s *schema, suffix string) *draft07 {
+// rewritten returns a schema in draft-07, without its annotations and what only requests have. A
+// response may hold undocumented properties.
+func rewritten(s *schema) *draft07 {
 	if s.Ref != "" {
 		return &draft07{Ref: componentOf(s) + suffix}
 	}
@@ -218,23 +207,23 @@ func rewritten(s *schema, suffix string) *draft07 {
 		out.Enum = append(slices.Clone(values), nil)
 	}
 	if s.Items != nil {
-		out.Items = rewritten(s.Items, suffix)
+		out.Items = rewritten(s.Items)
 	}
 	for _, p := range s.Properties {
-		if suffix == responses && p.value.WriteOnly || suffix == requests && p.value.ReadOnly {
+		if p.value.WriteOnly {
 			continue
 		}
 		if out.Properties == nil {
 			out.Properties = map[string]*draft07{}
 		}
-		out.Properties[p.name] = rewritten(p.value, suffix)
+		out.Properties[p.name] = rewritten(p.value)
 		if slices.Contains(s.Required, p.name) {
 			out.Required = append(out.Required, p.name)
 		}
 	}
 	if s.entry() != nil {
-		out.AdditionalProperties = rewritten(s.entry(), suffix)
-	} else if s.closed() || suffix == requests && s.Properties != nil {
+		out.AdditionalProperties = rewritten(s.entry())
+	} else if s.closed() {
 		out.AdditionalProperties = false
 	}
 	return out
