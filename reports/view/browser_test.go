@@ -89,10 +89,9 @@ func TestThePageWithoutAPointer(t *testing.T) {
 	}
 	focus(".skip")
 	focus(".matrix td.fail a")
-	cell := browser.Value[string](p, `document.activeElement.hash`)
 	p.Press(enter, 1)
-	if at := browser.Value[string](p, `"#" + document.querySelector(":target").id`); at != cell || !browser.Value[bool](p, `document.querySelector(":target").matches(".cell.has-fail")`) {
-		t.Errorf("the link %s leads to %s", cell, at)
+	if !browser.Value[bool](p, `document.querySelector(":target").matches(".cell.has-fail")`) {
+		t.Error("a cell with a failure does not lead to its checks")
 	}
 	all, failed, unsure := visible(".cell"), visible(".cell.has-fail"), visible(".cell:is(.has-not-assessed, .has-error)")
 	if failed == 0 || unsure == 0 || failed == all {
