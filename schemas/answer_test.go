@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -371,24 +370,6 @@ func TestCacheIsBoundedAndKeepsRowsInUse(t *testing.T) {
 	g.Expect(known(0, huge)).To(BeFalse(), "a huge row")
 }
 
-func TestValidatorIsSafeForConcurrentUse(t *testing.T) {
-	v := must(New())
-	var group sync.WaitGroup
-	for range 4 {
-		group.Go(func() {
-			for resource, op := range resources() {
-				body, _ := wrap(op, example(resource))
-				for range 5 {
-					if judged := v.Answer(op, body); judged.Err != nil || len(judged.Findings) > 0 {
-						t.Errorf("%s: %+v", resource, judged)
-					}
-				}
-			}
-		})
-	}
-	group.Wait()
-}
-
 // gojsonschema panics on a number whose enum it cannot compare, and fetches unknown schemas. Neither
 // happens here.
 func TestTheEngineIsContained(t *testing.T) {
@@ -445,30 +426,4 @@ func FuzzAnswer(f *testing.F) {
 			}
 		}
 	})
-}
-
-// BenchmarkPage judges full pages of 100 different rows, about 100 KB.
-func BenchmarkPage(b *testing.B) {
-	op, rows := spec.MustOperation(spec.ListPlacementTests), []any{}
-	for i := range 100 {
-		row := example("InboxPlacementTest")
-		row["name"] = fmt.Sprint("row ", i)
-		rows = append(rows, row)
-	}
-	body := encoded(map[string]any{"items": rows, "next_starting_after": "x"})
-	for name, forgets := range map[string]bool{"known rows": false, "new rows": true} {
-		b.Run(name, func(b *testing.B) {
-			v := must(New())
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if forgets {
-					v.clean = rowCache{}
-				}
-				if judged := v.Answer(op, body); judged.Err != nil || len(judged.Findings) > 0 {
-					b.Fatalf("%+v", judged)
-				}
-			}
-		})
-	}
 }

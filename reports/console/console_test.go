@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,26 +134,6 @@ func TestPlainProgress(t *testing.T) {
 	p.Start(2)
 	p.Done("name", 1)
 	g.Expect(p.shown()).To(Equal(" 50 %  1/2  0 requests  1 problem  0.00 s\n"))
-}
-
-func TestProgressIsSafeForConcurrentUse(t *testing.T) {
-	var out bytes.Buffer
-	var requests atomic.Int64
-	p := console.NewProgress(&out, console.ProgressOptions{Requests: func() int { return int(requests.Load()) }})
-	p.Start(400)
-	var wait sync.WaitGroup
-	for range 8 {
-		wait.Go(func() {
-			for range 50 {
-				requests.Add(1)
-				p.Refresh()
-				p.Done("name", 1)
-			}
-		})
-	}
-	wait.Wait()
-	p.Stop()
-	NewWithT(t).Expect(out.String()).To(ContainSubstring("400/400  400 requests  400 violations"))
 }
 
 // What does not fit is left out whole, and what is not known is not said.
