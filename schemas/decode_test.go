@@ -20,7 +20,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"{\"a\":\"\xff\"}", "invalid UTF-8", 6},
 		{"\"é\xc3\"", "invalid UTF-8", 3},
 		{"\"a\nb\"", "control character", 2},
-		{`"a\qb"`, "unknown escape", 2},
+		{`"a\qb"`, "unknown escape", 3},
 		{`"abc`, "in a string", 4},
 		{`{"a":1`, "a comma or }", 6},
 		{`[1,]`, "want a JSON value", 3},
