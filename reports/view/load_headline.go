@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -93,17 +94,7 @@ func changeInWords(all []load.Threshold) string {
 	}
 	switch {
 	case worst != nil:
-		e := *worst.Measured
-		direction := "worse"
-		if e.Value < 0 && !e.Open {
-			direction = "better"
-			e.Value, e.Low, e.High = -e.Value, -e.High, -e.Low
-		}
-		phase := worst.Phase
-		if phase == "" {
-			phase = "the figure"
-		}
-		return fmt.Sprintf("%s is %s %s than the baseline", phase, e.In(worst.Unit), direction)
+		return fmt.Sprintf("%s is %s than the baseline", cmp.Or(worst.Phase, "the figure"), worst.Measured.Change(worst.Unit))
 	case unknown != nil:
 		return "the difference from the baseline is inconclusive"
 	default:
