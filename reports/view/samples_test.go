@@ -159,10 +159,10 @@ func oddLoad() load.Results {
 		return load.Threshold{Text: "worse<10%", Outcome: load.Met, Phase: phase, Measured: &load.Estimate{Value: value, Low: low, High: high}, Unit: "%"}
 	}
 	for name, all := range map[string][]load.Threshold{
-		"1 worse": {measured("500/s p50", -2, -3, -1), measured("500/s p99", 4, 1, 7)}, "2 better": {measured("500/s p50", -2, -3, -1)},
-		"3 unknown": {{Text: "worse<10% vs last.json", Outcome: load.Inconclusive, Why: "another rate"}},
+		"1 worse than the baseline": {measured("500/s p50", -2, -3, -1), measured("500/s p99", 4, 1, 7)}, "2 better than the baseline": {measured("500/s p50", -2, -3, -1)},
+		"3 not compared with the baseline": {{Text: "worse<10% vs last.json", Outcome: load.Inconclusive, Why: "another rate"}},
 	} {
-		scenario(name+" than the baseline", func(s *load.Scenario, _ *load.Phase) { s.Thresholds = all })
+		scenario(name, func(s *load.Scenario, _ *load.Phase) { s.Thresholds = all })
 	}
 	slices.SortFunc(r.Scenarios[len(r.Scenarios)-3:], func(a, b load.Scenario) int { return strings.Compare(a.Name, b.Name) })
 
