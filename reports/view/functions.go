@@ -57,6 +57,7 @@ func (s *screen) functions() map[string]any {
 		"phases": s.phases, "at": s.at, "reliable": s.reliable, "marked": func() bool { return s.marked }, "measured": measured,
 		"sent":   func(one load.Scenario) load.Traffic { return measured([]load.Scenario{one}) },
 		"others": s.others, "purposes": purposes, "ratesTried": ratesTried, "missedAt": missedAt, "steady": steady, "thresholds": s.thresholds,
+		"burst": burst, "achieved": achieved, "dearest": dearest, "drift": driftInWords, "change": changeInWords,
 		"notes": slices.Compact[[]string], "kinds": loadKinds, "common": s.common, "ownReasons": ownReasons, "notPassed": s.notPassed,
 		"loadAnnotations": s.loadAnnotations, "broken": broken, "allThresholds": allThresholds, "allPhases": allPhases, "quantileOf": quantileOf,
 	}
