@@ -249,15 +249,3 @@ func statusCounts[N int | int64](n map[string]N) string {
 	}
 	return strings.Join(all, " · ")
 }
-
-// purposes returns the numbers of requests by purpose.
-func purposes(n load.Requests) string {
-	all := []fact{{"measured", int(n.Counted)}, {"for warm-up", int(n.WarmUp)}, {"at the rates tried", int(n.Searched)}, {"for preparation and probes", int(n.Beside)}}
-	var parts []string
-	for _, f := range all {
-		if f.N > 0 {
-			parts = append(parts, printable.Number(f.N)+" "+f.What)
-		}
-	}
-	return strings.Join(parts, ", ")
-}

@@ -169,16 +169,6 @@ func column(list any) int {
 	return widest + gap
 }
 
-// levels returns the level of each set of requirements, a line each. What the user left out is no news.
-func levels(r reports.Results) (text string) {
-	for _, l := range r.Levels {
-		if r.Run.Selection == "" || l.Assessed+l.Failed > 0 {
-			text += l.String() + "\n"
-		}
-	}
-	return text
-}
-
 // urgent returns the troubles that Quiet shows.
 func urgent(r reports.Results) []reports.Trouble {
 	return slices.DeleteFunc(slices.Clone(r.Troubles), func(t reports.Trouble) bool { return r.Verdict != reports.Inconclusive && !t.Left() })

@@ -49,14 +49,14 @@ func (s *screen) functions() map[string]any {
 		"dotted": func(texts ...string) string { return joined(" · ", texts...) },
 		"md":     markdown, "xml": escapedXML, "annotation": annotation, "bounded": oneLine,
 
-		"digest": s.digest, "many": isMany, "outcomes": s.outcomes, "outside": outside, "levels": levels, "urgent": urgent, "inShort": inShort,
+		"digest": s.digest, "many": isMany, "outcomes": s.outcomes, "outside": outside, "urgent": urgent, "inShort": inShort,
 		"alike": alike, "seen": seen, "leftCauses": s.leftCauses, "notAssessed": notAssessed, "lacking": lacking, "where": where,
 		"stateless": summary.LooksStateless, "throttled": throttled, "expectedIn": s.expectedIn, "operations": operationsOf,
 		"kindsByCause": kindsByCause, "failuresByCause": failuresByCause, "annotated": s.annotated, "news": news, "failing": failing,
 
 		"phases": s.phases, "at": s.at, "reliable": s.reliable, "marked": func() bool { return s.marked }, "measured": measured,
 		"sent":   func(one load.Scenario) load.Traffic { return measured([]load.Scenario{one}) },
-		"others": s.others, "purposes": purposes, "ratesTried": ratesTried, "missedAt": missedAt, "steady": steady, "thresholds": s.thresholds,
+		"others": s.others, "ratesTried": ratesTried, "missedAt": missedAt, "steady": steady, "thresholds": s.thresholds,
 		"burst": burst, "achieved": achieved, "dearest": dearest, "drift": driftInWords, "change": changeInWords,
 		"notes": slices.Compact[[]string], "kinds": loadKinds, "common": s.common, "ownReasons": ownReasons, "notPassed": s.notPassed,
 		"loadAnnotations": s.loadAnnotations, "broken": broken, "allThresholds": allThresholds, "allPhases": allPhases, "quantileOf": quantileOf,
