@@ -178,27 +178,6 @@ func (s *screen) common(l load.Limiter) limiter {
 	return limiter{rest, why}
 }
 
-// answer returns the answer, or why it is unknown.
-func answer(a load.Answer) string {
-	said := a.Value
-	if said != "" {
-		return said
-	}
-	said = "cannot tell"
-	if len(a.OneOf) > 0 {
-		said += ": " + strings.Join(a.OneOf, " or ")
-	}
-	return joined(", ", said, a.Why)
-}
-
-// finding returns a figure with its bounds, or why it is unknown.
-func finding(f load.Finding) string {
-	if f.Known {
-		return printable.Interval(f.Value, f.Low, f.High, f.Unit)
-	}
-	return joined(", ", "cannot tell", f.Bounds(printable.Figure), f.Why)
-}
-
 // joined joins the texts that are not empty.
 func joined(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)

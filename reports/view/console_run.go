@@ -192,15 +192,6 @@ func outcomeCounts(r reports.Results) []fact {
 	return slices.DeleteFunc(all, func(f fact) bool { return f.N == 0 })
 }
 
-// times says where the time of a run went.
-func times(parts []reports.TimePart) string {
-	var all []string
-	for _, p := range parts {
-		all = append(all, fmt.Sprintf("%.1f s %s", p.Seconds, p.What))
-	}
-	return strings.Join(all, " · ")
-}
-
 // throttled reports whether a run mostly waited after a 429.
 func throttled(r reports.Run) bool { return 2*r.Time.Throttled > r.Seconds }
 

@@ -25,14 +25,14 @@ var shared = map[string]any{
 	"clock":  func(t time.Time) string { return t.UTC().Format(time.DateTime + " UTC") },
 	"list":   func(all []string) string { return strings.Join(all, ", ") },
 	"join":   func(separator string, all []string) string { return strings.Join(all, separator) },
-	"target": targetName, "names": names, "follows": follows, "times": times, "oneLine": printable.Text,
+	"target": targetName, "names": names, "follows": follows, "oneLine": printable.Text,
 
 	"coverage": func(r reports.Results) string { return summary.CoverageOf(r.Checks).String() }, "outcomeCounts": outcomeCounts,
 	"counts": func(r reports.Results) reports.Counts { return reports.Count(r.Checks) },
 	"causes": summary.Causes, "failures": summary.Failures, "expected": expected, "missing": summary.MissingInputs, "troubles": summary.Troubles,
 	"observations": summary.Observations,
 
-	"answer": answer, "finding": finding, "counting": counting, "endings": endings, "statusCounts": statusCounts[int64],
+	"bounds": func(f load.Finding) string { return f.Bounds(printable.Figure) }, "counting": counting, "endings": endings, "statusCounts": statusCounts[int64],
 	"grouped": diff.Grouped, "observed": diff.GroupedObservations, "values": diff.Values,
 }
 

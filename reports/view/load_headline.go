@@ -11,12 +11,6 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// headline returns what a scenario found out, in a line; "" if that is nothing.
-func headline(s load.Scenario) (string, error) {
-	found, err := newScreen(Options{}, textTemplates()).include("headline", s)
-	return strings.Join(split(found), "; "), err
-}
-
 // burst says how slow the target was before, during and after a burst; "" without one.
 func burst(s load.Scenario) string {
 	if p, parts := spikeOf(s); parts != nil && p.Response.Accepted != nil {

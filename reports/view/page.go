@@ -30,12 +30,12 @@ func newTemplate(file string) func() *template.Template {
 		if err != nil {
 			panic(err) // it is embedded
 		}
-		all := newScreen(Options{}, nil).functions()
+		all := newScreen(Options{}, textTemplates()).functions()
 		maps.Copy(all, map[string]any{
 			"css":      func() template.CSS { return template.CSS(css) },
 			"bodyNote": bodyNote, "supply": supply, "diff": differ, "accepted": acceptedOf,
 			"figures": phaseCharts, "knee": kneeCharts, "depths": depthCharts, "memory": memoryCharts, "compared": comparedCharts, "chief": chief,
-			"statuses": statusCounts[int], "spans": spans, "headline": headline, "comparedInWords": comparedInWords, "stretches": stretchesOf, "distributions": distributions,
+			"statuses": statusCounts[int], "spans": spans, "comparedInWords": comparedInWords, "stretches": stretchesOf, "distributions": distributions,
 			"quantiles": quantilesOf, "limited": limitedOf,
 		})
 		return template.Must(template.New(file).Funcs(all).ParseFS(layouts, "frame.html", file))
