@@ -59,7 +59,7 @@ func (s *screen) functions() map[string]any {
 		"others": s.others, "ratesTried": ratesTried, "missedAt": missedAt, "steady": steady, "thresholds": s.thresholds,
 		"burst": burst, "achieved": achieved, "dearest": dearest, "drift": driftInWords, "change": changeInWords,
 		"notes": slices.Compact[[]string], "kinds": loadKinds, "common": s.common, "ownReasons": ownReasons, "notPassed": s.notPassed,
-		"loadAnnotations": s.loadAnnotations, "broken": broken, "allThresholds": allThresholds, "allPhases": allPhases, "quantileOf": quantileOf,
+		"broken": broken, "allThresholds": allThresholds, "allPhases": allPhases, "quantileOf": quantileOf,
 	}
 	for name, n := range map[string]int{"maxRows": maxRows, "maxAnnotations": maxAnnotations, "maxCauses": maxCauses, "maxFullCauses": maxFullCauses} {
 		all[name] = func() int { return n }

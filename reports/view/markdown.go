@@ -143,26 +143,6 @@ func news(r reports.Results) []string {
 	})
 }
 
-// loadAnnotations returns annotations of the verdict, the reasons of scenarios, such as a missed threshold, and the
-// broken requirements.
-func (s *screen) loadAnnotations(r load.Results) ([]string, error) {
-	why, err := s.include("load-why", r)
-	all := []string{annotation(r.Tool.Name, why)}
-	for _, scenario := range r.Scenarios {
-		for _, reason := range scenario.Reasons {
-			all = append(all, annotation(scenario.Name, reason))
-		}
-	}
-	for _, f := range failuresByCause(broken(r.Scenarios)) {
-		text, failed := s.include("cause", []summary.Failure{f})
-		if failed != nil {
-			return nil, failed
-		}
-		all = append(all, annotation(f.Requirement, text))
-	}
-	return all, err
-}
-
 // failing returns the changes that fail a comparison, a line each.
 func failing(d diff.Difference) (lines []string) {
 	for _, p := range d.Parts {
