@@ -52,7 +52,7 @@ func (s *screen) functions() map[string]any {
 		"digest": s.digest, "many": isMany, "outcomes": s.outcomes, "outside": outside, "urgent": urgent, "inShort": inShort,
 		"alike": alike, "seen": seen, "leftCauses": s.leftCauses, "notAssessed": notAssessed, "lacking": lacking, "where": where,
 		"stateless": summary.LooksStateless, "throttled": throttled, "expectedIn": s.expectedIn, "operations": operationsOf,
-		"kindsByCause": kindsByCause, "failuresByCause": failuresByCause, "annotated": s.annotated, "news": news, "failing": failing,
+		"kindsByCause": kindsByCause, "failuresByCause": failuresByCause, "annotated": s.annotated, "news": news,
 
 		"phases": s.phases, "at": s.at, "reliable": s.reliable, "marked": func() bool { return s.marked }, "measured": measured,
 		"sent":   func(one load.Scenario) load.Traffic { return measured([]load.Scenario{one}) },

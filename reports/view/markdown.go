@@ -142,22 +142,3 @@ func news(r reports.Results) []string {
 		return slices.Contains(r.Regressions, reason) && strings.HasPrefix(reason, diff.NewlyFailing)
 	})
 }
-
-// failing returns the changes that fail a comparison, a line each.
-func failing(d diff.Difference) (lines []string) {
-	for _, p := range d.Parts {
-		for _, l := range p.Lists() {
-			for _, g := range diff.Grouped(l.Changes) {
-				if l.Fails {
-					lines = append(lines, fmt.Sprintf("%s: %s %s", l.Title, g.Name(), strings.Join(g.Operations, ", ")))
-				}
-			}
-		}
-		for _, t := range p.Thresholds {
-			if t.Outcome != load.Met {
-				lines = append(lines, fmt.Sprintf("%s in %s: %s", t.Text, t.Place(), t.Why))
-			}
-		}
-	}
-	return lines
-}
