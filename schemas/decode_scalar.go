@@ -3,11 +3,9 @@ package schemas
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // The decoder's strings and numbers.
@@ -54,80 +52,27 @@ func (d *decoder) plain() ([]byte, bool) {
 	return nil, false
 }
 
+// str reads a string. Package encoding/json reads escapes: half a surrogate pair, which is valid JSON
+// without a character, becomes U+FFFD.
 func (d *decoder) str() (string, error) {
 	if raw, plain := d.plain(); plain {
 		return d.text(raw), nil
 	}
-	d.pos++
-	var out []byte
-	for d.pos < len(d.data) {
-		switch c := d.data[d.pos]; {
-		case c == '"':
-			d.pos++
-			return d.text(out), nil
-		case c < ' ':
+	end := stringEnd(d.data, d.pos)
+	if end == 0 {
+		d.pos = len(d.data)
+		return "", d.fail("unexpected end of the body in a string")
+	}
+	var text string
+	err := json.Unmarshal(d.data[d.pos:end+1], &text)
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		if d.pos += int(syntax.Offset) - 1; d.data[d.pos] < ' ' {
 			return "", d.fail("control character in a string")
-		case c == '\\':
-			r, err := d.escape()
-			if err != nil {
-				return "", err
-			}
-			out = utf8.AppendRune(out, r)
-		default:
-			out = append(out, c)
-			d.pos++
 		}
+		return "", d.fail("unknown escape sequence in a string")
 	}
-	return "", d.fail("unexpected end of the body in a string")
-}
-
-var escapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// escape reads one escape sequence. Half a surrogate pair is valid JSON without a
-// character: it becomes U+FFFD, as in encoding/json.
-func (d *decoder) escape() (rune, error) {
-	if d.pos+1 < len(d.data) {
-		if r, ok := escapes[d.data[d.pos+1]]; ok {
-			d.pos += 2
-			return r, nil
-		}
-	}
-	r, ok := d.hex(d.pos)
-	if !ok {
-		return 0, d.fail("unknown escape sequence in a string")
-	}
-	d.pos += 6
-	if utf16.IsSurrogate(r) {
-		second, ok := d.hex(d.pos)
-		if pair := utf16.DecodeRune(r, second); ok && pair != unicode.ReplacementChar {
-			d.pos += 6
-			return pair, nil
-		}
-		return unicode.ReplacementChar, nil
-	}
-	return r, nil
-}
-
-// hex reads \uXXXX at a position.
-func (d *decoder) hex(at int) (rune, bool) {
-	if at+6 > len(d.data) || d.data[at] != '\\' || d.data[at+1] != 'u' {
-		return 0, false
-	}
-	var r rune
-	for _, c := range d.data[at+2 : at+6] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
+	d.pos = end + 1
+	return d.text([]byte(text)), err
 }
 
 // Unread stands for every number with more than maxNumberLength characters or beyond

@@ -26,9 +26,8 @@ var (
 // OpenAPI returns the OpenAPI 3.0.3 document in YAML.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
 
-// JSONSchemas returns the derived draft-07 schemas: <Component>.schema.json for
-// responses and <Component>.request.schema.json for requests. They refer to each
-// other by file name.
+// JSONSchemas returns the derived draft-07 schemas of what responses hold:
+// <Component>.schema.json. They refer to each other by file name.
 func JSONSchemas() fs.FS {
 	sub, err := fs.Sub(jsonSchemas, "json")
 	if err != nil {

@@ -1,225 +1,190 @@
 package schemas
 
 import (
-	"encoding/json"
-	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/onsi/gomega"
+	. "github.com/onsi/gomega"
+	"github.com/xeipuuv/gojsonschema"
+	"pgregory.net/rapid"
 
+	"outreach.example/conformance/schemas/internal/derive"
 	"outreach.example/conformance/schemas/internal/format"
 	"outreach.example/conformance/spec"
 )
 
-func document(t testing.TB) *openapi3.T {
-	t.Helper()
-	doc, err := sharedDocument()
-	if err != nil {
-		t.Fatal(err)
+func TestGeneratedFilesAreFresh(t *testing.T) {
+	g := NewWithT(t)
+	files, again := must(derive.Files(OpenAPI())), must(derive.Files(OpenAPI()))
+	g.Expect(again).To(Equal(files), "they are generated alike each time")
+	for path, want := range files {
+		g.Expect(string(must(os.ReadFile(filepath.Join("..", path))))).To(Equal(string(want)), "run go generate ./schemas")
 	}
-	return doc
+	for _, path := range must(filepath.Glob("json/*")) {
+		g.Expect(files).To(HaveKey("schemas/" + path))
+	}
+	for file := range validator().engine.schemas {
+		loader := gojsonschema.NewSchemaLoader()
+		loader.Validate, loader.Draft, loader.AutoDetect = true, gojsonschema.Draft7, false
+		g.Expect(loader.AddSchemas(gojsonschema.NewBytesLoader(must(fs.ReadFile(JSONSchemas(), file))))).To(Succeed(), file)
+	}
+	g.Expect(must(ToJSON(OpenAPI()))).To(MatchJSON(encoded(document())))
 }
 
-func operationAt(t *testing.T, doc *openapi3.T, op spec.Operation) *openapi3.Operation {
-	t.Helper()
-	item := doc.Paths.Value(op.Path)
-	if item == nil || item.GetOperation(op.Method) == nil {
-		t.Fatalf("the document has no %s %s", op.Method, op.Path)
-	}
-	return item.GetOperation(op.Method)
-}
-
-func TestJSONHoldsTheSameDocument(t *testing.T) {
-	text, err := ToJSON(OpenAPI())
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := load(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gomega.NewWithT(t).Expect(text).To(gomega.MatchJSON(mustJSON(t, doc)))
-}
-
-func TestDocumentHasTheOperations(t *testing.T) {
-	doc := document(t)
-	count := 0
+func TestTheDocumentAndTheCatalogueAgree(t *testing.T) {
+	g, doc, count, bounds := NewWithT(t), document(), 0, 0
 	for _, item := range doc.Paths.Map() {
 		count += len(item.Operations())
 	}
-	if want := len(spec.Operations()) + 1; count != want { // and the path of unknown shape
-		t.Errorf("%d operations, want %d", count, want)
-	}
-	if options := doc.Paths.Value(spec.OptionsPath); options == nil || options.Get.Extensions["x-shape-not-shown"] != true {
-		t.Errorf("%s is not marked as of unknown shape", spec.OptionsPath)
-	}
+	g.Expect(count).To(Equal(len(spec.Operations())+1), "and the path of unknown shape")
+	g.Expect(doc.Paths.Value(spec.OptionsPath).Get.Extensions["x-shape-not-shown"]).To(BeTrue())
 	for _, op := range spec.Operations() {
-		t.Run(op.ID, func(t *testing.T) {
-			in := operationAt(t, doc, op)
-			var scopes []string
-			if list, ok := in.Extensions["x-scopes"].([]any); ok {
-				for _, scope := range list {
-					scopes = append(scopes, fmt.Sprint(scope))
-				}
+		in := operationIn(doc, op)
+		var scopes []string
+		if list, ok := in.Extensions["x-scopes"].([]any); ok {
+			for _, scope := range list {
+				scopes = append(scopes, scope.(string))
 			}
-			if !slices.Equal(scopes, op.Scope.Alternatives()) {
-				t.Errorf("scopes %q, want %q", scopes, op.Scope.Alternatives())
-			}
-			for status := range spec.ErrorText {
-				if in.Responses.Status(status) == nil {
-					t.Errorf("no answer %d", status)
-				}
-			}
-			if paged := op.Answer == spec.Page; paged != (in.Extensions["x-cursor"] != nil) || paged != (in.Parameters.GetByInAndName("query", "limit") != nil) {
-				t.Error("x-cursor and limit belong to lists with pages, and to them alone")
-			}
-			if op.HasPathID() == (doc.Paths.Value(op.Path).Parameters.GetByInAndName("path", "id") == nil) {
-				t.Error("the path and its parameters disagree on id")
-			}
-		})
-	}
-}
-
-func TestResourcesAreThoseOfTheOperations(t *testing.T) {
-	answered, tabled := map[string]bool{}, map[string]bool{}
-	for _, op := range spec.Operations() {
-		answered[op.Resource] = true
-	}
-	for _, f := range spec.Fields() {
-		tabled[f.Resource] = true
-	}
-	if !reflect.DeepEqual(answered, tabled) {
-		t.Errorf("operations answer with %v, field tables exist for %v", answered, tabled)
-	}
-}
-
-// Generated clients turn dates and times into their own types, and write them in another
-// form: with whole seconds, a cursor leads to rows that the page before had.
-func TestNoClientRewritesACursorOrAWindow(t *testing.T) {
-	bounds := 0
-	for _, op := range spec.Operations() {
-		for _, p := range operationAt(t, document(t), op).Parameters {
+		}
+		g.Expect(scopes).To(Equal(op.Scope.Alternatives()), op.ID)
+		for status := range spec.ErrorText {
+			judged := validator().Error(status, encoded(in.Responses.Status(status).Value.Content.Get("application/json").Example))
+			g.Expect(judged.Err).NotTo(HaveOccurred())
+			g.Expect(judged.Findings).To(BeEmpty(), "the example of %d", status)
+		}
+		paged := op.Answer == spec.Page
+		g.Expect(in.Extensions["x-cursor"] != nil).To(Equal(paged), op.ID)
+		g.Expect(in.Parameters.GetByInAndName("query", "limit") != nil).To(Equal(paged), op.ID)
+		g.Expect(doc.Paths.Value(op.Path).Parameters.GetByInAndName("path", "id") != nil).To(Equal(op.HasPathID()), op.ID)
+		// Generated clients turn dates and times into their own types, and write them in another
+		// form: with whole seconds, a cursor leads to rows that the page before had.
+		for _, p := range in.Parameters {
 			s := p.Value.Schema.Value
 			if slices.Contains([]any{"timestamp-ms", "day"}, s.Extensions["x-format"]) {
 				bounds++
 			}
-			if p.Value.In == openapi3.ParameterInQuery && strings.HasPrefix(s.Format, "date") {
-				t.Errorf("%s: the parameter %s has the format %s", op.ID, p.Value.Name, s.Format)
-			}
+			g.Expect(p.Value.In == "query" && strings.HasPrefix(s.Format, "date")).To(BeFalse(), "%s: %s", op.ID, p.Value.Name)
 		}
 	}
-	if bounds != 6 {
-		t.Errorf("%d cursors and bounds of windows say in x-format what they take, want 6", bounds)
-	}
-}
+	g.Expect(bounds).To(Equal(6), "cursors and bounds of windows")
+	zones := doc.Components.Schemas["Timezone"].Value.Enum
+	slices.SortFunc(zones, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+	g.Expect(slices.Compact(zones)).To(HaveLen(102))
 
-func TestErrorExamples(t *testing.T) {
-	doc, v := document(t), validator(t)
-	for status, text := range spec.ErrorText {
-		media := operationAt(t, doc, spec.Operations()[0]).Responses.Status(status).Value.Content.Get("application/json")
-		body := mustJSON(t, media.Example)
-		if j := v.Error(status, body); len(j.Findings) > 0 || j.Err != nil {
-			t.Errorf("the example of %d (%s): %+v", status, text, j)
-		}
-	}
-}
-
-// The sets of nullable fields are written twice: for OpenAPI 3.0 as bounds or
-// a pattern, for the derived documents as x-enum.
-func TestNullableSetsAgreeInBothSpellings(t *testing.T) {
-	doc := document(t)
-	checked := 0
-	for name, component := range doc.Components.Schemas {
-		if name == "CreateInboxPlacementTest" {
-			continue // TestCreateTakesWhatAClientMaySet compares it with the resource
-		}
-		for field, property := range component.Value.Properties {
-			set, ok := property.Value.Extensions["x-enum"].([]any)
-			if !ok {
-				continue
-			}
-			checked++
-			inSet := map[string]bool{}
-			for _, value := range set {
-				inSet[string(mustJSON(t, value))] = true
-			}
-			for _, candidate := range []any{-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, "", "x", "other", "others", "another", "daily_limits_hit", "OTHER", "daily_limits_hit\n"} {
-				if want, got := inSet[string(mustJSON(t, candidate))], property.Value.VisitJSON(candidate) == nil; got != want {
-					t.Errorf("%s.%s: %v is in the set: %v; is valid: %v", name, field, candidate, want, got)
-				}
-			}
-			if err := property.Value.VisitJSON(nil); err != nil {
-				t.Errorf("%s.%s refuses null: %v", name, field, err)
-			}
-		}
-	}
-	if checked != 3 {
-		t.Errorf("%d sets checked; the specification has three nullable ones", checked)
-	}
-}
-
-// The body of a create has a schema of its own. Its fields are those of the resource
-// that are not read-only, and run_immediately.
-func TestCreateTakesWhatAClientMaySet(t *testing.T) {
-	doc := document(t)
-	body, resource := doc.Components.Schemas["CreateInboxPlacementTest"].Value, doc.Components.Schemas["InboxPlacementTest"].Value
-	for name, property := range resource.Properties {
-		if same := body.Properties[name]; property.Value.ReadOnly != (same == nil) {
-			t.Errorf("%s: read-only is %t, and the body has it: %t", name, property.Value.ReadOnly, same != nil)
-		} else if same != nil && !reflect.DeepEqual(same.Value, property.Value) {
-			t.Errorf("%s differs between the body and the resource", name)
-		}
-	}
-	for name, property := range body.Properties {
-		if property.Value.ReadOnly || property.Value.WriteOnly {
-			t.Errorf("%s is marked, though the schema is for requests alone", name)
-		}
-		if resource.Properties[name] == nil && name != "run_immediately" {
-			t.Errorf("the resource has no %s", name)
-		}
-	}
-}
-
-func TestIdentifierRuling(t *testing.T) {
+	seen, tabled := map[string]bool{}, map[string]bool{}
 	v7, _ := format.Lookup("uuid-v7")
 	plain, _ := format.Lookup("uuid")
 	for _, f := range spec.Fields() {
+		tabled[f.Resource] = true
+		for _, a := range []spec.Aspect{spec.Type, spec.Value, spec.Present} {
+			g.Expect(seen).NotTo(HaveKey(f.Requirement(a)))
+			seen[f.Requirement(a)] = true
+		}
+		g.Expect(f.Required).To(Equal(f.Conditional == ""), f.Path)
 		name := f.Path[strings.LastIndex(f.Path, ".")+1:]
-		bound := name == "id" || strings.HasSuffix(name, "_id")
-		if f.Value == v7.Words && !bound || f.Value == plain.Words && bound {
-			t.Errorf("%s.%s: %q; version 7 binds id and *_id, and nothing else", f.Resource, f.Path, f.Value)
+		bound := name == "id" || strings.HasSuffix(name, "_id") // version 7 binds these, and nothing else
+		g.Expect(f.Value == v7.Words && !bound || f.Value == plain.Words && bound).To(BeFalse(), "%s.%s", f.Resource, f.Path)
+	}
+	g.Expect(slices.Collect(maps.Keys(resources()))).To(ConsistOf(slices.Collect(maps.Keys(tabled))))
+}
+
+// The body of a create has a schema of its own. Its fields are those of the resource that are not
+// read-only, and run_immediately.
+func TestCreateTakesWhatAClientMaySet(t *testing.T) {
+	g, all := NewWithT(t), document().Components.Schemas
+	body, resource := all["CreateInboxPlacementTest"].Value.Properties, all["InboxPlacementTest"].Value.Properties
+	for name, property := range resource {
+		if same := body[name]; property.Value.ReadOnly {
+			g.Expect(same).To(BeNil(), name)
+		} else {
+			g.Expect(same.Value).To(Equal(property.Value), name)
 		}
 	}
-}
-
-func TestTimezones(t *testing.T) {
-	zones := document(t).Components.Schemas["Timezone"].Value.Enum
-	seen := map[any]bool{}
-	for _, zone := range zones {
-		seen[zone] = true
-	}
-	if len(zones) != 102 || len(seen) != 102 {
-		t.Errorf("%d timezones, %d different; the specification lists 102", len(zones), len(seen))
+	for name, property := range body {
+		g.Expect(property.Value.ReadOnly || property.Value.WriteOnly).To(BeFalse(), name)
+		g.Expect(resource[name] != nil || name == "run_immediately").To(BeTrue(), name)
 	}
 }
 
-func TestDerivedSchemasAreDraft07(t *testing.T) {
-	for file := range validator(t).engine.schemas {
-		if err := metaschemaErrors(t, file); err != nil {
-			t.Errorf("%s: %v", file, err)
+// The sets of nullable fields are written twice: for OpenAPI 3.0 as bounds or a pattern, for the
+// derived documents as x-enum. The two versions of the document write nullable schemas differently.
+func TestNullableSetsAgreeInAllSpellings(t *testing.T) {
+	g, now, checked := NewWithT(t), document31(t), 0
+	candidates := []any{nil, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, "", "x", "other", "others", "another", "daily_limits_hit", "OTHER", "daily_limits_hit\n", true,
+		map[string]any{}, []any{}, "2026-03-01", "2026-03-01T09:30:00.000Z", "01890a5d-ac96-774b-bcce-b302099a8057", "01890a5d-ac96-474b-bcce-b302099a8057"}
+	for name, component := range document().Components.Schemas {
+		for field, property := range component.Value.Properties {
+			set, ok := property.Value.Extensions["x-enum"].([]any)
+			if ok {
+				checked++
+			}
+			for _, candidate := range candidates {
+				valid := property.Value.VisitJSON(candidate, openapi3.EnableFormatValidation()) == nil
+				after := now.Components.Schemas[name].Value.Properties[field].Value.VisitJSON(candidate, openapi3.EnableFormatValidation(), openapi3.EnableJSONSchema2020())
+				g.Expect(after == nil).To(Equal(valid), "%s.%s: %v", name, field, candidate)
+				if ok {
+					listed := slices.ContainsFunc(set, func(value any) bool { return reflect.DeepEqual(value, candidate) })
+					g.Expect(valid).To(Equal(candidate == nil || listed), "%s.%s: %v", name, field, candidate)
+				}
+			}
 		}
 	}
+	g.Expect(checked).To(Equal(6), "the three nullable sets of the specification, in the resource and in a request")
 }
 
-func mustJSON(t testing.TB, value any) []byte {
-	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
+// document31 returns the document in OpenAPI 3.1, as kin-openapi loads and validates it.
+func document31(t *testing.T) *openapi3.T {
+	registerFormats()
+	doc := must(openapi3.NewLoader().LoadFromData(must(OpenAPI31())))
+	NewWithT(t).Expect(doc.Validate(t.Context())).To(Succeed())
+	return doc
+}
+
+// Two libraries that share no code read two forms of the same shapes, and the two versions of the
+// document accept the same. Where they differ on a body, one form or one library is wrong.
+func TestLibrariesAndVersionsAgree(t *testing.T) {
+	old, now, ops := document(), document31(t), resources()
+	names := slices.Sorted(maps.Keys(ops))
+	outcomes := map[bool]int{}
+	agree := func(rt *rapid.T, body map[string]any, before, after *openapi3.Schema, options ...openapi3.SchemaValidationOption) bool {
+		for range rapid.IntRange(0, 3).Draw(rt, "mutations") {
+			mutate(rt, body)
+		}
+		options = append(options, openapi3.EnableFormatValidation())
+		valid := before.VisitJSON(body, options...) == nil
+		if err := after.VisitJSON(body, append(options, openapi3.EnableJSONSchema2020())...); (err == nil) != valid {
+			rt.Fatalf("%s: 3.0 says %t, 3.1 says %v", encoded(body), valid, err)
+		}
+		outcomes[valid]++
+		return valid
 	}
-	return text
+	rapid.Check(t, func(rt *rapid.T) {
+		name := rapid.SampledFrom(names).Draw(rt, "resource")
+		row := example(name)
+		valid := agree(rt, row, old.Components.Schemas[name].Value, now.Components.Schemas[name].Value)
+		body, _ := wrap(ops[name], row)
+		if ours := validator().Answer(ops[name], body); ours.Err != nil || valid != (len(ours.Findings) == 0) {
+			rt.Fatalf("%s: kin-openapi says %t, ours %+v", body, valid, ours)
+		}
+		op := rapid.SampledFrom(withBody()).Draw(rt, "operation")
+		in := func(doc *openapi3.T) *openapi3.Schema {
+			return operationIn(doc, op).RequestBody.Value.Content.Get("application/json").Schema.Value
+		}
+		agree(rt, request(op), in(old), in(now), openapi3.VisitAsRequest())
+	})
+	NewWithT(t).Expect(outcomes).To(And(HaveKey(true), HaveKey(false)))
+	for path, item := range old.Paths.Map() {
+		for method, op := range item.Operations() {
+			same := now.Paths.Value(path).GetOperation(method)
+			NewWithT(t).Expect(encoded(same.Parameters)).To(MatchJSON(encoded(op.Parameters)), op.OperationID)
+			NewWithT(t).Expect(same.Responses.Map()).To(HaveLen(op.Responses.Len()))
+		}
+	}
 }

@@ -2,161 +2,108 @@ package spec
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	. "github.com/onsi/gomega"
 )
 
 // label matches a valid Ginkgo label that is also one shell word.
 var label = regexp.MustCompile(`^[A-Z0-9][A-Z0-9_.-]*$`)
 
-func TestRequirementsAreComplete(t *testing.T) {
-	seen := map[string]bool{}
-	for _, r := range Requirements() {
-		if seen[r.ID] {
-			t.Errorf("%s stands twice", r.ID)
-		}
-		seen[r.ID] = true
-		if !label.MatchString(r.ID) {
-			t.Errorf("%s: an id is upper case letters, digits, _ . and -", r.ID)
-		}
-		if r.Level != Stated && r.Level != Derived {
-			t.Errorf("%s: level %q", r.ID, r.Level)
-		}
-		if (r.Level == Derived) != (r.Reasoning != "") {
-			t.Errorf("%s: a derived requirement gives its reasoning, a stated one needs none", r.ID)
-		}
-		for what, text := range map[string]string{"statement": r.Statement, "section": r.Section, "method": r.Method,
-			"group": string(r.Group), "profile": string(r.Profile)} {
-			if strings.TrimSpace(text) == "" {
-				t.Errorf("%s has no %s", r.ID, what)
-			}
-		}
-		if r.Profile == ProfileFull {
-			t.Errorf("%s: full is no requirement's own profile", r.ID)
-		}
-		if len(r.Operations) == 0 {
-			t.Errorf("%s binds no operation", r.ID)
-		}
-		bound := map[string]bool{}
-		for _, id := range r.Operations {
-			if _, ok := FindOperation(id); !ok || bound[id] {
-				t.Errorf("%s binds %q: unknown or twice", r.ID, id)
-			}
-			bound[id] = true
-		}
-	}
-}
-
-func TestEveryGroupAndProfileIsUsed(t *testing.T) {
+// Each entry of the catalogue is complete and has an id of its own. Each requirement quotes the
+// specification, and each quote stands in it.
+func TestTheCatalogueIsComplete(t *testing.T) {
+	g, seen := NewWithT(t), map[string]bool{}
 	groups, profiles := map[Group]bool{}, map[Profile]bool{ProfileFull: true}
+	entry := func(id string, operations []string, texts ...string) {
+		g.Expect(seen).NotTo(HaveKey(id), "it stands twice")
+		seen[id] = true
+		g.Expect(label.MatchString(id)).To(BeTrue(), id)
+		g.Expect(texts).NotTo(ContainElement(MatchRegexp(`^\s*$`)), id)
+		g.Expect(operations).To(HaveLen(len(slices.Compact(slices.Sorted(slices.Values(operations))))), id)
+		for _, operation := range operations {
+			_, known := FindOperation(operation)
+			g.Expect(known).To(BeTrue(), "%s: %s", id, operation)
+		}
+	}
 	for _, r := range Requirements() {
+		entry(r.ID, r.Operations, r.Statement, r.Section, r.Method, string(r.Group), string(r.Profile))
+		g.Expect(r.Operations).NotTo(BeEmpty(), r.ID)
+		g.Expect(r.Level).To(BeElementOf(Stated, Derived))
+		g.Expect(r.Level == Derived).To(Equal(r.Reasoning != ""), "%s: a derived requirement gives its reasoning", r.ID)
+		g.Expect(r.Profile).NotTo(Equal(ProfileFull))
 		groups[r.Group], profiles[r.Profile] = true, true
+		g.Expect(Quotes(r)).NotTo(BeEmpty(), "%s quotes nothing (add an entry to quoted)", r.ID)
+		g.Expect(Quotes(r)).To(HaveEach(And(HaveField("Section", Not(BeEmpty())), HaveField("Text", Not(BeEmpty())))), r.ID)
 	}
-	if len(groups) != len(Groups()) || len(profiles) != len(Profiles()) {
-		t.Errorf("groups in use %v of %v, profiles in use %v of %v", groups, Groups(), profiles, Profiles())
-	}
-}
-
-func TestOpenPointsAreComplete(t *testing.T) {
-	seen := map[string]bool{}
+	g.Expect(len(groups)).To(Equal(len(Groups())))
+	g.Expect(len(profiles)).To(Equal(len(Profiles())))
 	for _, s := range OpenPoints() {
-		if seen[s.ID] || !label.MatchString(s.ID) || s.Statement == "" || s.Section == "" {
-			t.Errorf("open point %+v: twice, or something is missing", s)
-		}
-		seen[s.ID] = true
-		if _, clash := FindRequirement(s.ID); clash {
-			t.Errorf("%s is a requirement too", s.ID)
-		}
-		for _, id := range s.Operations {
-			if _, ok := FindOperation(id); !ok {
-				t.Errorf("%s concerns the unknown operation %s", s.ID, id)
-			}
+		entry(s.ID, s.Operations, s.Statement, s.Section)
+	}
+	for prefix, texts := range quoted {
+		for _, text := range texts {
+			g.Expect(strings.Contains(specification, text)).To(BeTrue(), "%s: the specification does not say %q", prefix, text)
+			g.Expect(quote(text).Section).NotTo(BeEmpty(), text)
 		}
 	}
-	if len(seen) < 30 {
-		t.Errorf("%d openPoints; the specification says “not shown” some thirty times", len(seen))
+	for _, p := range Pairs() {
+		g.Expect(Has(p)).To(BeTrue())
+	}
+	g.Expect(Has(Pair{"PAGE-ORDER", ListDFYOrders})).To(BeFalse(), "orders show no id: their order by id cannot be judged")
+}
+
+// The row of a field is its own, also if other tables have a field of the name.
+func TestQuotedRows(t *testing.T) {
+	for id, want := range map[string]Quote{
+		"SHAPE-CAMPAIGN-NAME-TYPE":                                        {"Resources and their fields / Campaign", "name | string |"},
+		"SHAPE-CAMPAIGN-CAMPAIGN_SCHEDULE.SCHEDULES.ITEM.TIMING.TO-TYPE":  {"Resources and their fields / Campaign", "timing | object `{from, to}` | both required"},
+		"SHAPE-CAMPAIGN-SEQUENCES.ITEM.STEPS-PRESENT":                     {"Resources and their fields / Sequence (used by campaigns and subsequences)", "`sequences` is an array"},
+		"SHAPE-SUBSEQUENCE-SEQUENCES.ITEM.STEPS.ITEM.DELAY-TYPE":          {"Resources and their fields / Sequence (used by campaigns and subsequences)", "delay | number | yes"},
+		"SHAPE-SUBSEQUENCE-SUBSEQUENCE_SCHEDULE.SCHEDULES.ITEM.NAME-TYPE": {"Resources and their fields / Campaign subsequence", "subsequence_schedule | object"},
+		"SHAPE-LEAD-PHONE-TYPE":                                           {"Resources and their fields / Lead", "first_name, last_name, company_name, job_title, phone | string |"},
+		"REQUEST-INVALID-DELIVERY_MODE":                                   {"Resources and their fields / Inbox placement test", "delivery_mode | number or null |"},
+		"STATE-READ_ONLY-ID":                                              {"Resources and their fields / Inbox placement test", "id | string uuid | read-only"},
+		"PAGE-WALK-ONCE":                                                  {"Endpoints / Pagination (list endpoints)", "Results are sorted by id, which is time-ordered."},
+		"AUTH-KEY-REVOKED":                                                {"Authentication", "3. When the Authorization header"},
+		"SHAPE-ACCOUNT_MOVE-STATUS-VALUE":                                 {"Endpoints / Accounts", "200: `{status: \"success\"}`"},
+		"SHAPE-LEAD-ID-VALUE":                                             {"Resources and their fields", "Identifiers (`id`"},
+	} {
+		r, ok := FindRequirement(id)
+		NewWithT(t).Expect(ok).To(BeTrue(), id)
+		NewWithT(t).Expect(Quotes(r)).To(ContainElement(And(HaveField("Section", want.Section), HaveField("Text", HavePrefix(want.Text)))), id)
 	}
 }
 
-func TestOperationsMatchTheirScopes(t *testing.T) {
-	if n := len(Operations()); n != 18 {
-		t.Fatalf("%d operations, the specification gives 18 a shape", n)
-	}
+func TestOperations(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(Operations()).To(HaveLen(18), "the specification gives 18 a shape")
 	actions := map[string]string{"GET": "read", "DELETE": "delete"}
 	for _, op := range Operations() {
-		if op.ID == MoveAccounts {
-			if op.Scope.Alternatives() != nil {
-				t.Error("the specification shows no scopes for moving accounts")
-			}
-			continue
+		if want, ok := actions[op.Method]; ok {
+			g.Expect(op.Scope.Action).To(Equal(want), op.ID)
 		}
-		if want, ok := actions[op.Method]; ok && op.Scope.Action != want {
-			t.Errorf("%s: a %s has action %s, not %s", op.ID, op.Method, want, op.Scope.Action)
-		}
-		if len(op.Scope.Alternatives()) != 4 {
-			t.Errorf("%s: four scopes serve, got %v", op.ID, op.Scope.Alternatives())
-		}
-	}
-}
-
-func TestPairsAgreeWithHas(t *testing.T) {
-	for _, p := range Pairs() {
-		if !Has(p) {
-			t.Fatalf("Has(%v) is false", p)
-		}
-	}
-	if Has(Pair{"PAGE-ORDER", ListDFYOrders}) {
-		t.Error("orders show no id: their order by id cannot be judged")
-	}
-}
-
-func TestUpperSnake(t *testing.T) {
-	for in, want := range map[string]string{"Lead": "LEAD", "InboxPlacementTest": "INBOX_PLACEMENT_TEST", "DFYEmailAccountOrder": "DFY_EMAIL_ACCOUNT_ORDER"} {
-		if got := upperSnake(in); got != want {
-			t.Errorf("upperSnake(%s) = %s, want %s", in, got, want)
-		}
-	}
-}
-
-func TestURLPathEscapesTheID(t *testing.T) {
-	get, list := MustOperation(GetPlacementTest), MustOperation(ListPlacementTests)
-	for _, c := range []struct {
-		op       Operation
-		id, want string
-	}{
-		{get, "0198", "/api/v2/inbox-placement-tests/0198"},
-		{get, "a/b?c d", "/api/v2/inbox-placement-tests/a%2Fb%3Fc%20d"},
-		{get, "{id}", "/api/v2/inbox-placement-tests/%7Bid%7D"},
-		{list, "0198", "/api/v2/inbox-placement-tests"},
-	} {
-		if got := c.op.URLPath(c.id); got != c.want {
-			t.Errorf("%s with %q: %q, want %q", c.op.ID, c.id, got, c.want)
-		}
-	}
-}
-
-func TestMatchOperation(t *testing.T) {
-	for _, op := range Operations() {
+		g.Expect(op.Scope.Alternatives()).To(HaveLen(map[bool]int{false: 4}[op.ID == MoveAccounts]), op.ID)
 		id := ""
 		if op.HasPathID() {
 			id = "a%b"
 		}
-		path := strings.Replace(op.Path, "{id}", id, 1)
-		if got, gotID, ok := MatchOperation(op.Method, path); !ok || got.ID != op.ID || gotID != id {
-			t.Errorf("%s %s: %q, id %q, %v", op.Method, path, got.ID, gotID, ok)
-		}
+		got, gotID, ok := MatchOperation(op.Method, strings.Replace(op.Path, "{id}", id, 1))
+		g.Expect([]any{got.ID, gotID, ok}).To(Equal([]any{op.ID, id, true}))
 	}
 	for _, c := range []struct{ method, path, want string }{
 		{"POST", "/api/v2/campaigns//variables", AddCampaignVariables}, // an empty id
 		{"POST", "/api/v2/campaigns/variables", ""},                    // no id
 		{"POST", "/api/v2/campaigns/a/b/variables", ""},
-		{"PUT", "/api/v2/lead-lists", ""},
-		{"GET", "/api/v2/lead-lists/", ""},
-		{"GET", OptionsPath, ""},
-		{"GET", "", ""},
+		{"PUT", "/api/v2/lead-lists", ""}, {"GET", "/api/v2/lead-lists/", ""}, {"GET", OptionsPath, ""}, {"GET", "", ""},
 	} {
-		if got, id, ok := MatchOperation(c.method, c.path); got.ID != c.want || id != "" || ok != (c.want != "") {
-			t.Errorf("%s %s: %q, id %q, %v; want %q", c.method, c.path, got.ID, id, ok, c.want)
-		}
+		got, id, ok := MatchOperation(c.method, c.path)
+		g.Expect([]any{got.ID, id, ok}).To(Equal([]any{c.want, "", c.want != ""}), "%s %s", c.method, c.path)
 	}
+	get := MustOperation(GetPlacementTest)
+	g.Expect(get.URLPath("a/b?c d")).To(Equal("/api/v2/inbox-placement-tests/a%2Fb%3Fc%20d"))
+	g.Expect(get.URLPath("{id}")).To(Equal("/api/v2/inbox-placement-tests/%7Bid%7D"))
+	g.Expect(MustOperation(ListPlacementTests).URLPath("0198")).To(Equal("/api/v2/inbox-placement-tests"))
 }

@@ -1,9 +1,9 @@
 package diff_test
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
-	"reflect"
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -12,7 +12,7 @@ import (
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/schemas/schematest"
+	"outreach.example/conformance/schemas/files"
 	"outreach.example/conformance/spec"
 )
 
@@ -45,13 +45,19 @@ func compare(before, after reports.Results) diff.Part {
 func TestEachChangeOfAnOutcomeIsInItsList(t *testing.T) {
 	const none = ""
 	absent := reports.Outcome(diff.Absent)
-	lists := func(p diff.Part) string {
+	lists := func(p diff.Part) (all string) {
 		for name, changes := range map[string][]diff.Change{"failing": p.NewlyFailing, "passing": p.NewlyPassing, "lost": p.LostCoverage, "other": p.Other} {
 			if len(changes) > 0 {
-				return name
+				all += name
 			}
 		}
-		return none
+		return all
+	}
+	results := func(o reports.Outcome) reports.Results {
+		if o == absent {
+			return with()
+		}
+		return with(check(o))
 	}
 	for _, tc := range []struct {
 		was, is reports.Outcome
@@ -78,31 +84,24 @@ func TestEachChangeOfAnOutcomeIsInItsList(t *testing.T) {
 		{reports.ExpectedFailure, reports.Fail, "other", diff.Different},
 		{reports.NotAssessed, reports.Error, none, diff.Same},
 	} {
-		t.Run(string(tc.was)+" to "+string(tc.is), func(t *testing.T) {
-			results := func(o reports.Outcome) reports.Results {
-				if o == absent {
-					return with()
-				}
-				return with(check(o))
-			}
-			p := compare(results(tc.was), results(tc.is))
-			g := NewWithT(t)
-			g.Expect(lists(p)).To(Equal(tc.list))
-			g.Expect(p.Outcome).To(Equal(tc.outcome))
-			g.Expect(len(p.Reasons) > 0).To(Equal(tc.outcome == diff.Worse))
-			g.Expect(tc.outcome.ExitCode()).To(Equal(map[diff.Outcome]int{diff.Same: 0, diff.Different: 0, diff.Worse: 1}[tc.outcome]))
-		})
+		p := compare(results(tc.was), results(tc.is))
+		g, what := NewWithT(t), tc.was+" to "+tc.is
+		g.Expect(lists(p)).To(Equal(tc.list), what)
+		g.Expect(p.Outcome).To(Equal(tc.outcome), what)
+		g.Expect(len(p.Reasons) > 0).To(Equal(tc.outcome == diff.Worse), what)
+		g.Expect(tc.outcome.ExitCode()).To(Equal(map[diff.Outcome]int{diff.Worse: 1}[tc.outcome]))
 	}
-}
 
-func TestARequirementThatTheCatalogueDroppedIsNoLostCoverage(t *testing.T) {
-	g := NewWithT(t)
-	gone := check(reports.Pass)
+	// A requirement that the catalogue dropped is no lost coverage. The order makes no difference.
+	g, gone := NewWithT(t), check(reports.Pass)
 	gone.Requirement = "NO-LONGER-THERE"
 	p := compare(with(gone), with())
-	g.Expect(p.LostCoverage).To(BeEmpty())
-	g.Expect(p.Other).To(HaveLen(1))
+	g.Expect(lists(p)).To(Equal("other"))
 	g.Expect(p.Outcome).To(Equal(diff.Different))
+	turned := sample.Full()
+	slices.Reverse(turned.Checks)
+	slices.Reverse(turned.Observations)
+	g.Expect(compare(sample.Full(), turned).Outcome).To(Equal(diff.Same))
 }
 
 func TestNothingInCommonIsInconclusive(t *testing.T) {
@@ -151,19 +150,12 @@ func TestObservationsAreComparedByTheirForm(t *testing.T) {
 	}
 }
 
-func TestObservationsOfAnOperationThatOneRunLeftOutAreNotCompared(t *testing.T) {
+// A run with filters observes less.
+func TestWhatOneRunCannotObserveIsNotCompared(t *testing.T) {
+	g := NewWithT(t)
 	before, after := with(), with()
 	before.Observations = []reports.Observation{{OpenPoint: "SILENT-DIRECTION", Operation: spec.ListLeadLists, Value: "asc", Count: 1}, {OpenPoint: "SILENT-ESP-OPTIONS", Value: "200", Count: 1}}
-	g := NewWithT(t)
 	g.Expect(compare(before, after).Observations).To(ConsistOf(HaveField("OpenPoint", "SILENT-ESP-OPTIONS")))
-}
-
-// A run with filters observes less.
-func TestWhatOnlyAnotherSelectionObservedIsNotCompared(t *testing.T) {
-	g := NewWithT(t)
-	before, after := with(), with()
-	before.Observations = []reports.Observation{{OpenPoint: "SILENT-ESP-OPTIONS", Value: "200", Count: 1}}
-	g.Expect(compare(before, after).Observations).To(HaveLen(1))
 	merged := after
 	merged.Run.Parts = []reports.RunPart{{ID: "1", Profile: "full"}}
 	g.Expect(compare(before, merged).Observations).To(BeEmpty())
@@ -203,17 +195,13 @@ func TestLoads(t *testing.T) {
 }
 
 func TestTheJSONFormFollowsItsSchema(t *testing.T) {
-	s := schematest.Compiled(t, diff.Schema())
-	types, definitions := schematest.SameFields(t, diff.Schema(), reflect.TypeFor[diff.Difference](), nil)
-	NewWithT(t).Expect(types).To(Equal(definitions + 1))
+	g := NewWithT(t)
+	schema, err := files.Compile(diff.Schema())
+	g.Expect(err).NotTo(HaveOccurred())
 	text, err := diff.Encode(diff.Join(reports.Tool{Name: "t"}, compare(sample.Passed(), sample.Full())))
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	NewWithT(t).Expect(schematest.Findings(t, s, text)).To(BeEmpty())
-	var tree map[string]any
-	NewWithT(t).Expect(json.Unmarshal(text, &tree)).To(Succeed())
-	delete(tree, "outcome")
-	text, _ = json.Marshal(tree)
-	NewWithT(t).Expect(schematest.Findings(t, s, text)).NotTo(BeEmpty(), "the schema can fail")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(schema.Findings(text)).To(BeEmpty())
+	g.Expect(schema.Findings(bytes.Replace(text, []byte(`"outcome"`), []byte(`"result"`), 1))).NotTo(BeEmpty())
 }
 
 // The reasons of a run that is worse than its baseline name the checks, and say why.
@@ -223,7 +211,6 @@ func TestRegressionsNameTheChecks(t *testing.T) {
 	g.Expect(compare(with(passed), with(failed)).Regressions()).To(Equal([]string{
 		"newly failing, unlike in the baseline old.json: SORT-DESC on inbox-placement-tests.list (at HTTP status: expected 200, got 500)"}))
 	g.Expect(compare(with(failed), with(passed)).Regressions()).To(BeEmpty())
-	g.Expect(compare(with(failed), with(failed)).Regressions()).To(BeEmpty())
 
 	var before, after []reports.Check
 	for i, operation := range spec.Operations()[:8] {
@@ -237,17 +224,13 @@ func TestRegressionsNameTheChecks(t *testing.T) {
 	g.Expect(compare(with(before...), with(after...)).Regressions()).To(HaveExactElements(
 		MatchRegexp(`^no longer assessed, unlike in the baseline old.json: 8 checks: SORT-DESC on ([a-z.-]+, ){5}[a-z.-]+ and 2 more \(missing: a row\)$`)))
 
-	after = nil
-	for i, c := range before {
-		for n := range 2 {
-			c.Requirement, c.Outcome, c.Missing = fmt.Sprintf("SORT-%d-%d", i, n), reports.NotAssessed, []string{fmt.Sprintf("row %d of %d", n, i)}
-			after = append(after, c)
-		}
-	}
-	before = nil
-	for _, c := range after {
-		c.Outcome, c.Missing = reports.Pass, nil
-		before = append(before, c)
+	before, after = nil, nil
+	for i := range 16 {
+		is := check(reports.NotAssessed)
+		is.Requirement, is.Missing = fmt.Sprint("SORT-", i), []string{fmt.Sprint("row ", i)}
+		was := is
+		was.Outcome, was.Missing = reports.Pass, nil
+		before, after = append(before, was), append(after, is)
 	}
 	all := compare(with(before...), with(after...)).Regressions()
 	g.Expect(all).To(HaveLen(11))

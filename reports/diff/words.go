@@ -109,12 +109,7 @@ func (f Figure) Change() string {
 	if f.Worse == nil {
 		return f.Why
 	}
-	e := *f.Worse
-	word := "worse"
-	if e.Value < 0 && !e.Open {
-		word, e = "better", load.Estimate{Value: -e.Value, Low: -e.High, High: -e.Low}
-	}
-	return e.In("%") + " " + word
+	return f.Worse.Change("%")
 }
 
 // Values returns the values of an observation in words.

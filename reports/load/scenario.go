@@ -74,6 +74,14 @@ func (e Estimate) In(unit string) string {
 	return printable.Interval(e.Value, e.Low, e.High, unit)
 }
 
+// Change returns a change for the worse, or below 0 for the better, with its interval in words.
+func (e Estimate) Change(unit string) string {
+	if e.Value < 0 && !e.Open {
+		return Estimate{Value: -e.Value, Low: -e.High, High: -e.Low}.In(unit) + " better"
+	}
+	return e.In(unit) + " worse"
+}
+
 // Violation is one requirement that one operation broke under load.
 type Violation struct {
 	Requirement string `json:"requirement"`

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/reports"
 )
@@ -26,35 +27,24 @@ func TestLinksMustStayWithin(t *testing.T) {
 		"to a device":               {"/dev/null", false},
 		"through a link that leads": {"way/precious", false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			root := t.TempDir()
-			dir := filepath.Join(root, "out")
-			if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			for _, file := range []string{"precious", "out/other.json", "out/sub/file.json"} {
-				if err := os.WriteFile(filepath.Join(root, file), nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for link, to := range map[string]string{"way": "..", "results.json": tc.to} {
-				if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			err := Prepare(dir, "results.json", "junit.xml")
-			if tc.allowed && err != nil || !tc.allowed && (err == nil || !strings.Contains(err.Error(), "leads out")) {
-				t.Errorf("allowed %t: %v", tc.allowed, err)
-			}
-		})
+		g, root := NewWithT(t), t.TempDir()
+		dir := filepath.Join(root, "out")
+		g.Expect(os.MkdirAll(filepath.Join(dir, "sub"), 0o700)).To(Succeed())
+		for _, file := range []string{"precious", "out/other.json", "out/sub/file.json"} {
+			g.Expect(os.WriteFile(filepath.Join(root, file), nil, 0o600)).To(Succeed())
+		}
+		g.Expect(os.Symlink("..", filepath.Join(dir, "way"))).To(Succeed())
+		g.Expect(os.Symlink(tc.to, filepath.Join(dir, "results.json"))).To(Succeed())
+		err := Prepare(dir, "results.json", "junit.xml")
+		if tc.allowed {
+			g.Expect(err).NotTo(HaveOccurred(), name)
+		} else {
+			g.Expect(err).To(MatchError(ContainSubstring("leads out")), name)
+		}
 	}
 	dir := filepath.Join(t.TempDir(), "linked")
-	if err := os.Symlink(t.TempDir(), dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := Prepare(dir, "results.json"); err != nil {
-		t.Errorf("the directory itself may be a link: %v", err)
-	}
+	NewWithT(t).Expect(os.Symlink(t.TempDir(), dir)).To(Succeed())
+	NewWithT(t).Expect(Prepare(dir, "results.json")).To(Succeed(), "the directory itself may be a link")
 }
 
 // Only files with the name of this program in them are its own.

@@ -178,27 +178,6 @@ func (s *screen) common(l load.Limiter) limiter {
 	return limiter{rest, why}
 }
 
-// answer returns the answer, or why it is unknown.
-func answer(a load.Answer) string {
-	said := a.Value
-	if said != "" {
-		return said
-	}
-	said = "cannot tell"
-	if len(a.OneOf) > 0 {
-		said += ": " + strings.Join(a.OneOf, " or ")
-	}
-	return joined(", ", said, a.Why)
-}
-
-// finding returns a figure with its bounds, or why it is unknown.
-func finding(f load.Finding) string {
-	if f.Known {
-		return printable.Interval(f.Value, f.Low, f.High, f.Unit)
-	}
-	return joined(", ", "cannot tell", f.Bounds(printable.Figure), f.Why)
-}
-
 // joined joins the texts that are not empty.
 func joined(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
@@ -248,16 +227,4 @@ func statusCounts[N int | int64](n map[string]N) string {
 		all = append(all, cmp.Or(map[string]string{"none": "no response"}[status], status)+": "+printable.Number(int(n[status])))
 	}
 	return strings.Join(all, " · ")
-}
-
-// purposes returns the numbers of requests by purpose.
-func purposes(n load.Requests) string {
-	all := []fact{{"measured", int(n.Counted)}, {"for warm-up", int(n.WarmUp)}, {"at the rates tried", int(n.Searched)}, {"for preparation and probes", int(n.Beside)}}
-	var parts []string
-	for _, f := range all {
-		if f.N > 0 {
-			parts = append(parts, printable.Number(f.N)+" "+f.What)
-		}
-	}
-	return strings.Join(parts, ", ")
 }

@@ -169,16 +169,6 @@ func column(list any) int {
 	return widest + gap
 }
 
-// levels returns the level of each set of requirements, a line each. What the user left out is no news.
-func levels(r reports.Results) (text string) {
-	for _, l := range r.Levels {
-		if r.Run.Selection == "" || l.Assessed+l.Failed > 0 {
-			text += l.String() + "\n"
-		}
-	}
-	return text
-}
-
 // urgent returns the troubles that Quiet shows.
 func urgent(r reports.Results) []reports.Trouble {
 	return slices.DeleteFunc(slices.Clone(r.Troubles), func(t reports.Trouble) bool { return r.Verdict != reports.Inconclusive && !t.Left() })
@@ -200,15 +190,6 @@ func outcomeCounts(r reports.Results) []fact {
 	n := reports.Count(r.Checks)
 	all := []fact{{"failed", n.Fail}, {"failed as expected", n.Expected}, {"passed", n.Pass}, {"not assessed", n.NotAssessed}, {"in error", n.Error}}
 	return slices.DeleteFunc(all, func(f fact) bool { return f.N == 0 })
-}
-
-// times says where the time of a run went.
-func times(parts []reports.TimePart) string {
-	var all []string
-	for _, p := range parts {
-		all = append(all, fmt.Sprintf("%.1f s %s", p.Seconds, p.What))
-	}
-	return strings.Join(all, " · ")
 }
 
 // throttled reports whether a run mostly waited after a 429.

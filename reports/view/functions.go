@@ -25,14 +25,14 @@ var shared = map[string]any{
 	"clock":  func(t time.Time) string { return t.UTC().Format(time.DateTime + " UTC") },
 	"list":   func(all []string) string { return strings.Join(all, ", ") },
 	"join":   func(separator string, all []string) string { return strings.Join(all, separator) },
-	"target": targetName, "names": names, "follows": follows, "times": times, "oneLine": printable.Text,
+	"target": targetName, "names": names, "follows": follows, "oneLine": printable.Text,
 
 	"coverage": func(r reports.Results) string { return summary.CoverageOf(r.Checks).String() }, "outcomeCounts": outcomeCounts,
 	"counts": func(r reports.Results) reports.Counts { return reports.Count(r.Checks) },
 	"causes": summary.Causes, "failures": summary.Failures, "expected": expected, "missing": summary.MissingInputs, "troubles": summary.Troubles,
 	"observations": summary.Observations,
 
-	"answer": answer, "finding": finding, "counting": counting, "endings": endings, "statusCounts": statusCounts[int64],
+	"bounds": func(f load.Finding) string { return f.Bounds(printable.Figure) }, "counting": counting, "endings": endings, "statusCounts": statusCounts[int64],
 	"grouped": diff.Grouped, "observed": diff.GroupedObservations, "values": diff.Values,
 }
 
@@ -49,16 +49,17 @@ func (s *screen) functions() map[string]any {
 		"dotted": func(texts ...string) string { return joined(" · ", texts...) },
 		"md":     markdown, "xml": escapedXML, "annotation": annotation, "bounded": oneLine,
 
-		"digest": s.digest, "many": isMany, "outcomes": s.outcomes, "outside": outside, "levels": levels, "urgent": urgent, "inShort": inShort,
+		"digest": s.digest, "many": isMany, "outcomes": s.outcomes, "outside": outside, "urgent": urgent, "inShort": inShort,
 		"alike": alike, "seen": seen, "leftCauses": s.leftCauses, "notAssessed": notAssessed, "lacking": lacking, "where": where,
 		"stateless": summary.LooksStateless, "throttled": throttled, "expectedIn": s.expectedIn, "operations": operationsOf,
-		"kindsByCause": kindsByCause, "failuresByCause": failuresByCause, "annotated": s.annotated, "news": news, "failing": failing,
+		"kindsByCause": kindsByCause, "failuresByCause": failuresByCause, "annotated": s.annotated, "news": news,
 
 		"phases": s.phases, "at": s.at, "reliable": s.reliable, "marked": func() bool { return s.marked }, "measured": measured,
 		"sent":   func(one load.Scenario) load.Traffic { return measured([]load.Scenario{one}) },
-		"others": s.others, "purposes": purposes, "ratesTried": ratesTried, "missedAt": missedAt, "steady": steady, "thresholds": s.thresholds,
+		"others": s.others, "ratesTried": ratesTried, "missedAt": missedAt, "steady": steady, "thresholds": s.thresholds,
+		"burst": burst, "achieved": achieved, "dearest": dearest, "drift": driftInWords, "change": changeInWords,
 		"notes": slices.Compact[[]string], "kinds": loadKinds, "common": s.common, "ownReasons": ownReasons, "notPassed": s.notPassed,
-		"loadAnnotations": s.loadAnnotations, "broken": broken, "allThresholds": allThresholds, "allPhases": allPhases, "quantileOf": quantileOf,
+		"broken": broken, "allThresholds": allThresholds, "allPhases": allPhases, "quantileOf": quantileOf,
 	}
 	for name, n := range map[string]int{"maxRows": maxRows, "maxAnnotations": maxAnnotations, "maxCauses": maxCauses, "maxFullCauses": maxFullCauses} {
 		all[name] = func() int { return n }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/summary"
@@ -24,10 +23,12 @@ type junitSuite struct {
 }
 
 type junitCase struct {
-	Name, Class         string
-	Seconds             float64
-	Element             string // failure, error or skipped; empty if the test passed
-	Message, Type, Text string // a title in one line, the state, and details
+	Name, Class   string
+	Seconds       float64
+	Element       string // failure, error or skipped; empty if the test passed
+	Message, Type string // a title in one line, and the state
+	Details       string // the template of the details
+	Of            any    // what it shows
 }
 
 // Properties returns who judged what, and how.
@@ -103,7 +104,13 @@ func junitOfLoad(w io.Writer, r load.Results, _ Options) error {
 	return junit(w, s)
 }
 
-func junit(w io.Writer, s junitSuite) error { return textTemplates().ExecuteTemplate(w, "junit", s) }
+func junit(w io.Writer, s junitSuite) error {
+	text, err := screenFor(Options{}).include("junit", s)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	return err
+}
 
 // aboutLoad returns what the results of a load run have in common with those of a run.
 func aboutLoad(r load.Results) reports.Results {
@@ -119,9 +126,9 @@ const (
 	testError   = "error"
 )
 
-// newTestcase returns a testcase in a state. One that passed shows neither message nor text.
-func newTestcase(state, class, name, message, text string, seconds float64) junitCase {
-	c := junitCase{Name: name, Class: class, Seconds: max(0, seconds), Element: "error", Message: message, Type: state, Text: strings.TrimLeft(text, "\n")}
+// newTestcase returns a testcase in a state. One that passed shows neither message nor details.
+func newTestcase(state, class, name, message, details string, of any, seconds float64) junitCase {
+	c := junitCase{name, class, max(0, seconds), "error", message, state, details, of}
 	switch state {
 	case testPassed:
 		c.Element = ""
@@ -139,7 +146,7 @@ func stateOf(v reports.Verdict) string {
 
 // verdictTestcase returns the testcase "run". Its time is the part of the run outside of the
 // other testcases.
-func verdictTestcase(r reports.Results, somePassed bool, some, message, text string, seconds float64) junitCase {
+func verdictTestcase(r reports.Results, somePassed bool, some, message, details string, seconds float64) junitCase {
 	state := stateOf(r.Verdict)
 	switch {
 	case r.Run.Interrupted:
@@ -149,21 +156,17 @@ func verdictTestcase(r reports.Results, somePassed bool, some, message, text str
 		state = testError
 		message += "; but no " + some + " passed"
 	}
-	return newTestcase(state, reports.ToolName, "run", withReason(message, r.Reasons), text, seconds)
+	return newTestcase(state, reports.ToolName, "run", withReason(message, r.Reasons), details, r, seconds)
 }
 
 func runTestcase(r reports.Results) junitCase {
 	n := reports.Count(r.Checks)
-	text := fmt.Sprintf("%d passed, %d failed, %d failed as expected, %d not assessed, %d in error", n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error) + reasonLines(r.Reasons)
-	for _, t := range r.Troubles {
-		text += fmt.Sprintf("\ntrouble: %s: %s", t.Where, printable.Text(t.What))
-	}
 	rest := r.Run.Seconds
 	for _, c := range r.Checks {
 		rest -= c.Seconds
 	}
 	message := fmt.Sprintf("verdict: %s in %s", strings.ToLower(r.Word()), summary.CoverageOf(r.Checks))
-	return verdictTestcase(r, n.Pass > 0, "check", message, text, rest)
+	return verdictTestcase(r, n.Pass > 0, "check", message, "junit-run", rest)
 }
 
 func loadRunTestcase(r load.Results) junitCase {
@@ -172,7 +175,7 @@ func loadRunTestcase(r load.Results) junitCase {
 		rest -= s.Seconds
 		somePassed = somePassed || s.Verdict == reports.Passed
 	}
-	return verdictTestcase(aboutLoad(r), somePassed, "scenario", "verdict: "+string(r.Verdict), reasonLines(r.Reasons), rest)
+	return verdictTestcase(aboutLoad(r), somePassed, "scenario", "verdict: "+string(r.Verdict), "junit-reasons", rest)
 }
 
 // withReason returns the message with the first reason.
@@ -183,35 +186,25 @@ func withReason(message string, reasons []string) string {
 	return message + ": " + reasons[0]
 }
 
-func reasonLines(reasons []string) (text string) {
-	for _, reason := range reasons {
-		text += "\nbecause: " + reason
-	}
-	return text
-}
-
 func checkTestcase(c reports.Check) junitCase {
-	state, message, text := testError, string(c.Outcome)+`: of the harness or of the connection, not of the target (see the test case "run")`, ""
+	state, message := testError, string(c.Outcome)+`: of the harness or of the connection, not of the target (see the test case "run")`
 	switch c.Outcome {
 	case reports.Pass:
 		state, message = testPassed, ""
 	case reports.Fail:
-		state, message, text = testFailed, failureTitle(c), failureText(c)
+		state, message = testFailed, failureTitle(c)
 	case reports.ExpectedFailure:
 		why := strings.TrimSpace(c.Waiver.Reason + " " + c.Waiver.Link)
-		state, message, text = testSkipped, fmt.Sprintf("failed as expected until %s: %s: %s", c.Waiver.Expires, why, failureTitle(c)), failureText(c)
+		state, message = testSkipped, fmt.Sprintf("failed as expected until %s: %s: %s", c.Waiver.Expires, why, failureTitle(c))
 	case reports.NotAssessed:
 		state, message = testSkipped, "not assessed, missing: "+strings.Join(c.Missing, "; ")
-	}
-	if len(c.Specs) > 0 {
-		text += "\njudged by " + strings.Join(c.Specs, "; ")
 	}
 	requirement, _ := spec.FindRequirement(c.Requirement)
 	statement := requirement.Statement
 	if len(c.Violations) > 0 { // that of the results
 		statement = c.Violations[0].Statement
 	}
-	return newTestcase(state, c.Operation, strings.TrimSpace(c.Requirement+" "+statement), message, text, c.Seconds)
+	return newTestcase(state, c.Operation, strings.TrimSpace(c.Requirement+" "+statement), message, "junit-check", c, c.Seconds)
 }
 
 // failureTitle returns the first violation in one line: expected, actual and the place. The text has the whole.
@@ -227,48 +220,13 @@ func failureTitle(c reports.Check) string {
 	return line
 }
 
-func failureText(c reports.Check) string {
-	text := fmt.Sprintf("%s: seen %d times in %d assessments", c.Level, c.ViolationCount, c.Assessments)
-	if len(c.Violations) > 0 && c.Violations[0].Section != "" {
-		text += "\nthe specification, section " + c.Violations[0].Section
-	}
-	for _, v := range c.Violations {
-		text += violationText(v)
-	}
-	if more := c.Unlisted(); more > 0 {
-		text += fmt.Sprintf("\n\nand %d more, only counted", more)
-	}
-	return text
-}
-
-func violationText(v reports.Violation) string {
-	seen := ""
-	if v.Count > 0 {
-		seen = fmt.Sprintf("%d times", v.Count)
-	}
-	text := "\n"
-	for _, line := range [][2]string{{"at", v.Place()}, {"expected", v.Expected}, {"actual", v.Actual}, {"seen", seen}, {"seen by", v.Spec}, {"repeat", v.Curl}} {
-		if line[1] != "" || line[0] == "actual" {
-			text += fmt.Sprintf("\n%-9s %s", line[0], line[1])
-		}
-	}
-	return text
-}
-
 // scenarioTestcase is skipped if the scenario lacks an input and the run passes without it.
 func scenarioTestcase(r load.Results, s load.Scenario) junitCase {
 	state, message := stateOf(s.Verdict), withReason("verdict: "+string(s.Verdict), s.Reasons)
 	if len(s.Missing) > 0 && r.Verdict == reports.Passed {
 		state, message = testSkipped, "not assessed, missing: "+strings.Join(s.Missing, "; ")
 	}
-	text := reasonLines(s.Reasons)
-	for _, v := range s.Violations {
-		text += fmt.Sprintf("\n\n%s on %s, seen %d times", v.Requirement, v.Operation, v.Count)
-		for _, example := range v.Examples {
-			text += violationText(example)
-		}
-	}
-	return newTestcase(state, s.Name, s.About, message, text, s.Seconds)
+	return newTestcase(state, s.Name, s.About, message, "junit-scenario", s, s.Seconds)
 }
 
 // thresholdTestcase is skipped if the outcome is inconclusive. The testcases of the scenario
@@ -281,7 +239,7 @@ func thresholdTestcase(s load.Scenario, t load.Threshold) junitCase {
 	case load.Missed:
 		state = testFailed
 	}
-	return newTestcase(state, s.Name, inPhase(t), string(t.Outcome)+": "+t.Why, "", 0)
+	return newTestcase(state, s.Name, inPhase(t), string(t.Outcome)+": "+t.Why, "", nil, 0)
 }
 
 // inPhase names a threshold and its phase.
@@ -304,5 +262,5 @@ func comparedTestcase(f load.ComparedFigure) junitCase {
 	if f.A != nil && f.B != nil {
 		message = fmt.Sprintf("%s: A %s, B %s %s; p %.3g", f.Verdict, load.AtLeast(f.AOpen, *f.A), load.AtLeast(f.BOpen, *f.B), f.Unit, f.P)
 	}
-	return newTestcase(state, "comparison", f.Name, message, "", 0)
+	return newTestcase(state, "comparison", f.Name, message, "", nil, 0)
 }

@@ -25,9 +25,7 @@ var textTemplates = sync.OnceValue(func() *template.Template {
 // text returns the view that writes what the template lays out.
 func text[T any](name string) View[T] {
 	return func(w io.Writer, results T, o Options) error {
-		t := template.Must(textTemplates().Clone())
-		s := newScreen(clean(o), t)
-		t.Funcs(s.functions())
+		s := screenFor(clean(o))
 		content, err := s.include(name, clean(results))
 		if err != nil {
 			return err
@@ -54,6 +52,14 @@ func newScreen(o Options, t *template.Template) *screen {
 		o.Width = console.DefaultWidth
 	}
 	return &screen{Options: o, paint: console.Paint(o.Color), width: max(o.Width, console.MinWidth), all: t}
+}
+
+// screenFor returns a screen with the templates of texts, which show for it.
+func screenFor(o Options) *screen {
+	t := template.Must(textTemplates().Clone())
+	s := newScreen(o, t)
+	t.Funcs(s.functions())
+	return s
 }
 
 // include returns what a template writes.

@@ -1,45 +1,34 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports/load"
 )
 
-// headline returns what a scenario found out, in a line; "" if that is nothing.
-func headline(s load.Scenario) string {
-	var found []string
-	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	if k := s.Sustained; k != nil {
-		say("%s sustained", printable.Interval(k.RatePerSecond, k.LowPerSecond, k.HighPerSecond, "/s"))
-		if k.SaturationPerSecond > 0 {
-			say("the knee: it serves %s/s at most", printable.Figure(k.SaturationPerSecond))
-		}
-	} else if served := servedInWords(counting(s.Phases)); served != "" {
-		say("%s", served)
-	}
+// burst says how slow the target was before, during and after a burst; "" without one.
+func burst(s load.Scenario) string {
 	if p, parts := spikeOf(s); parts != nil && p.Response.Accepted != nil {
-		say("%s", spikeInWords(parts))
+		return spikeInWords(parts)
 	}
-	if s.Limiter != nil && s.Limiter.Summary != "" {
-		say("limiter: %s", s.Limiter.Summary)
+	return ""
+}
+
+// achieved returns the least and the highest throughput of phases, once if they are equal.
+func achieved(phases []load.Phase) []string {
+	var all []float64
+	for _, p := range phases {
+		all = append(all, p.AchievedPerSecond)
 	}
-	if d := dearest(s.Depth); d.Ratio > 0 {
-		say("the deepest page of %s takes %s times as long as the first", d.Operation, load.AtLeast(d.Open, d.Ratio))
+	if all == nil {
+		return nil
 	}
-	if drifts := driftInWords(s.Drift); drifts != "" {
-		say("%s", drifts)
-	}
-	if w := s.Walks; w != nil {
-		say("%s faults in %s walks", printable.Number(w.Faults), printable.Number(w.Walks))
-	}
-	if change := changeInWords(s.Thresholds); change != "" {
-		say("%s", change)
-	}
-	return strings.Join(found, "; ")
+	return slices.Compact([]string{printable.Figure(slices.Min(all)), printable.Figure(slices.Max(all))})
 }
 
 // dearest returns the list whose deepest page costs most.
@@ -93,17 +82,7 @@ func changeInWords(all []load.Threshold) string {
 	}
 	switch {
 	case worst != nil:
-		e := *worst.Measured
-		direction := "worse"
-		if e.Value < 0 && !e.Open {
-			direction = "better"
-			e.Value, e.Low, e.High = -e.Value, -e.High, -e.Low
-		}
-		phase := worst.Phase
-		if phase == "" {
-			phase = "the figure"
-		}
-		return fmt.Sprintf("%s is %s %s than the baseline", phase, e.In(worst.Unit), direction)
+		return fmt.Sprintf("%s is %s than the baseline", cmp.Or(worst.Phase, "the figure"), worst.Measured.Change(worst.Unit))
 	case unknown != nil:
 		return "the difference from the baseline is inconclusive"
 	default:
@@ -169,25 +148,5 @@ func comparedInWords(c load.Comparison) string {
 		return "inconclusive"
 	default:
 		return "no difference shown"
-	}
-}
-
-// servedInWords returns the throughput of the phases.
-func servedInWords(phases []load.Phase) string {
-	if len(phases) == 0 {
-		return ""
-	}
-	least, most := phases[0].AchievedPerSecond, phases[0].AchievedPerSecond
-	for _, p := range phases {
-		least, most = min(least, p.AchievedPerSecond), max(most, p.AchievedPerSecond)
-	}
-	from, to := printable.Figure(least), printable.Figure(most)
-	switch {
-	case len(phases) == 1:
-		return to + "/s served"
-	case from == to:
-		return fmt.Sprintf("%s/s served in each of %d phases", to, len(phases))
-	default:
-		return fmt.Sprintf("%s to %s/s served in %d phases", from, to, len(phases))
 	}
 }

@@ -1,11 +1,6 @@
 package view
 
-import (
-	"fmt"
-
-	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports/load"
-)
+import "outreach.example/conformance/reports/load"
 
 // limitedOf is common for a page, which shows all; nil for nil.
 func limitedOf(l *load.Limiter) *limiter {
@@ -14,26 +9,6 @@ func limitedOf(l *load.Limiter) *limiter {
 	}
 	why, rest := l.Common()
 	return &limiter{rest, why}
-}
-
-// confident returns the answer with its confidence and its evidence, or why it is unknown.
-func confident(a load.Answer) string {
-	if a.Value == "" {
-		return answer(a)
-	}
-	said := a.Value
-	if a.Confidence > 0 {
-		said += fmt.Sprintf(" (confidence %s)", percent(a.Confidence))
-	}
-	return joined(": ", said, a.Why)
-}
-
-// between formats the bounds of a quantile.
-func between(q load.Quantile) string {
-	if q.Open {
-		return fmt.Sprintf("%s or more", printable.Figure(q.LowMS))
-	}
-	return fmt.Sprintf("%s to %s", printable.Figure(q.LowMS), printable.Figure(q.HighMS))
 }
 
 // distribution is one with a name, and with the quantiles of a table.

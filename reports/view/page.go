@@ -30,13 +30,13 @@ func newTemplate(file string) func() *template.Template {
 		if err != nil {
 			panic(err) // it is embedded
 		}
-		all := newScreen(Options{}, nil).functions()
+		all := newScreen(Options{}, textTemplates()).functions()
 		maps.Copy(all, map[string]any{
-			"css": func() template.CSS { return template.CSS(css) }, "class": class,
+			"css":      func() template.CSS { return template.CSS(css) },
 			"bodyNote": bodyNote, "supply": supply, "diff": differ, "accepted": acceptedOf,
 			"figures": phaseCharts, "knee": kneeCharts, "depths": depthCharts, "memory": memoryCharts, "compared": comparedCharts, "chief": chief,
-			"statuses": statusCounts[int], "spans": spans, "headline": headline, "comparedInWords": comparedInWords, "stretches": stretchesOf, "distributions": distributions,
-			"quantiles": quantilesOf, "between": between, "confident": confident, "limited": limitedOf,
+			"statuses": statusCounts[int], "spans": spans, "comparedInWords": comparedInWords, "stretches": stretchesOf, "distributions": distributions,
+			"quantiles": quantilesOf, "limited": limitedOf,
 		})
 		return template.Must(template.New(file).Funcs(all).ParseFS(layouts, "frame.html", file))
 	})
@@ -105,18 +105,6 @@ func withoutUser(address string) string {
 		authority = rest[:end]
 	}
 	return scheme + "://" + rest[strings.LastIndexByte(authority, '@')+1:]
-}
-
-// class returns the class of an outcome of a comparison.
-func class(o diff.Outcome) string {
-	switch o {
-	case diff.Worse:
-		return "fail"
-	case diff.Inconclusive:
-		return "inconclusive"
-	default:
-		return "pass"
-	}
 }
 
 var (

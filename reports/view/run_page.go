@@ -99,7 +99,7 @@ type gridCell struct {
 // listedCheck is a check that did not pass.
 type listedCheck struct {
 	reports.Check
-	Why, Cause string
+	Cause string
 }
 
 // outcomeSigns are the outcomes from the worst, with a sign for each.
@@ -118,7 +118,7 @@ func (p *runPage) cellOf(checks []reports.Check) (c gridCell) {
 		switch {
 		case check.Outcome != reports.Pass && p.listed > 0:
 			p.listed--
-			c.Listed = append(c.Listed, listedCheck{check, why(check), p.at[[2]string{check.Requirement, check.Operation}]})
+			c.Listed = append(c.Listed, listedCheck{check, p.at[[2]string{check.Requirement, check.Operation}]})
 		case check.Outcome != reports.Pass:
 			c.Left++
 		case p.passed > 0:
@@ -141,21 +141,6 @@ func (p *runPage) cellOf(checks []reports.Check) (c gridCell) {
 	}
 	c.Said = strings.Join(said, ", ")
 	return c
-}
-
-// why says in short why a check did not pass.
-func why(c reports.Check) string {
-	switch {
-	case c.Outcome == reports.Fail && len(c.Violations) > 0:
-		return c.Violations[0].Statement
-	case c.Outcome == reports.NotAssessed:
-		return "lacks " + strings.Join(c.Missing[:min(len(c.Missing), 3)], ", ")
-	case c.Outcome == reports.ExpectedFailure && c.Waiver != nil:
-		return "until " + c.Waiver.Expires + ": " + c.Waiver.Reason
-	case c.Outcome == reports.Error:
-		return "the harness or the connection failed: see the troubles"
-	}
-	return ""
 }
 
 // bodyNote says how a body differs from what is shown of it.

@@ -2,147 +2,229 @@ package derive
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	goformat "go/format"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
-
 	"outreach.example/conformance/schemas/internal/format"
 )
 
-// Path elements for any item of an array and any entry of an object with free
-// keys.
-const (
-	anyItem  = "ITEM"
-	anyEntry = "ENTRY"
-)
-
-// field is one row of the field table, as spec.Field has it.
-type field struct {
-	resource, path, typ, value string
-	conditional                string // empty: required
-}
-
-// fieldTable returns spec/fields_gen.go: the fields of each resource in the
-// document's order. The fields of a component stand in place of a $ref to it.
+// fieldTable returns spec/fields_gen.go: the fields of each resource in the document's order. The
+// fields of a component stand in place of a $ref to it.
 func (d *document) fieldTable() ([]byte, error) {
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "// %s\n\npackage spec\n\nvar fields = []Field{\n", Header)
-	for _, s := range d.components {
-		if !extension[bool](s.SchemaRef, "x-resource") {
-			continue
-		}
-		fields, err := fieldsOf(nil, s.name, "", s.Value)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range fields {
-			fmt.Fprintf(&out, "{Resource: %q, Path: %q, Type: %q", f.resource, f.path, f.typ)
-			if f.value != "" {
-				fmt.Fprintf(&out, ", Value: %q", f.value)
+	out := bytes.NewBufferString("// " + Header + "\n\npackage spec\n\nvar fields = []Field{\n")
+	for _, c := range d.Components.Schemas {
+		if c.value.Resource {
+			if err := d.fieldsOf(out, c.name, "", c.value); err != nil {
+				return nil, err
 			}
-			if f.conditional == "" {
-				out.WriteString(", Required: true")
-			} else {
-				fmt.Fprintf(&out, ", Conditional: %q", f.conditional)
-			}
-			out.WriteString("},\n")
 		}
 	}
 	out.WriteString("}\n")
 	return goformat.Source(out.Bytes())
 }
 
-// fieldsOf appends the fields below an object or array.
-func fieldsOf(to []field, resource, path string, s *openapi3.Schema) ([]field, error) {
+// fieldsOf writes the fields below an object or array. ITEM and ENTRY stand for any item of an array
+// and any entry of an object with free keys.
+func (d *document) fieldsOf(out *bytes.Buffer, resource, path string, s *schema) error {
 	if strings.Count(path, ".") > 32 {
-		return nil, fmt.Errorf("%s.%s: the shape contains itself", resource, path)
+		return fmt.Errorf("%s%s: the shape contains itself", resource, path)
 	}
-	add := func(name string, child *openapi3.SchemaRef, conditional string) error {
-		below := strings.TrimPrefix(path+"."+name, ".")
-		value, err := valueWords(child)
+	add := func(name string, child *schema, conditional string) error {
+		child, below := d.resolved(child), path+"."+name
+		value, err := child.inWords()
 		if err != nil {
-			return fmt.Errorf("%s.%s: %w", resource, below, err)
+			return fmt.Errorf("%s%s: %w", resource, below, err)
 		}
-		to = append(to, field{resource, below, typeWords(types(child.Value)), value, conditional})
-		to, err = fieldsOf(to, resource, below, child.Value)
-		return err
+		fmt.Fprintf(out, "{Resource: %q, Path: %q, Type: %q", resource, below[1:], typeWords(child.types()))
+		if value != "" {
+			fmt.Fprintf(out, ", Value: %q", value)
+		}
+		if conditional == "" {
+			out.WriteString(", Required: true},\n")
+		} else {
+			fmt.Fprintf(out, ", Conditional: %q},\n", conditional)
+		}
+		return d.fieldsOf(out, resource, below, child)
 	}
-	properties := inOrder(s.Properties)
 	switch {
 	case s.Items != nil:
-		return to, add(anyItem, s.Items, "An array may be empty.")
-	case s.AdditionalProperties.Schema != nil:
-		return to, add(anyEntry, s.AdditionalProperties.Schema, "The keys are free.")
-	case closed(s) && len(properties) > 0:
-		return to, add(anyEntry, properties[0].SchemaRef, conditional(s, properties[0]))
+		return add("ITEM", s.Items, "An array may be empty.")
+	case s.entry() != nil:
+		return add("ENTRY", s.entry(), "The keys are free.")
+	case s.closed() && s.Properties != nil:
+		return add("ENTRY", s.Properties[0].value, s.conditional(s.Properties[0]))
 	}
-	for _, p := range properties {
-		if p.Value.WriteOnly {
+	for _, p := range s.Properties {
+		if p.value.WriteOnly {
 			continue
 		}
-		if err := add(p.name, p.SchemaRef, conditional(s, p)); err != nil {
-			return nil, err
+		if err := add(p.name, p.value, s.conditional(p)); err != nil {
+			return err
 		}
 	}
-	return to, nil
+	return nil
 }
 
-// typeWords returns a type in words that follow "is": "a string or null".
+// typeWords returns types in words that follow "is": "a string or null".
 func typeWords(types []string) string {
-	words := make([]string, len(types))
-	for i, name := range types {
+	var words []string
+	for _, name := range types {
 		switch name {
 		case "null":
-			words[i] = name
 		case "object", "array", "integer":
-			words[i] = "an " + name
+			name = "an " + name
 		default:
-			words[i] = "a " + name
+			name = "a " + name
 		}
+		words = append(words, name)
 	}
 	return enumerate(words)
 }
 
 func enumerate(words []string) string {
-	if len(words) < 2 {
+	last := len(words) - 1
+	if last < 1 {
 		return strings.Join(words, "")
 	}
-	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// valueWords returns the rules for a value besides its type, in words that follow
-// "is"; empty for none.
-func valueWords(ref *openapi3.SchemaRef) (string, error) {
-	s := ref.Value
-	if words, ok := s.Extensions["x-words"].(string); ok {
-		return words, nil
+// inWords returns the rules for a value besides its type, in words that follow "is"; empty for none.
+func (s *schema) inWords() (string, error) {
+	if s.Words != "" {
+		return s.Words, nil
 	}
-	var words []string
-	values := enum(ref)
-	if values != nil {
-		texts := make([]string, len(values))
-		for i, v := range values {
-			texts[i] = fmt.Sprint(v)
-			if text, ok := v.(string); ok {
-				texts[i] = strconv.Quote(text)
-			}
+	var words, values []string
+	for _, v := range s.enum() {
+		if text, ok := v.(string); ok {
+			v = strconv.Quote(text)
 		}
-		words = append(words, enumerate(texts))
+		values = append(values, fmt.Sprint(v))
 	}
-	if f, ok := format.Lookup(formatOf(ref)); ok {
+	if values != nil {
+		words = append(words, enumerate(values))
+	}
+	if f, ok := format.Lookup(s.formatOf()); ok {
 		words = append(words, f.Words)
 	}
-	if s.MinItems > 0 {
-		words = append(words, fmt.Sprintf("an array with a length of at least %d", s.MinItems))
+	unsaid := s.Bounds
+	if unsaid.MinItems != nil {
+		words = append(words, fmt.Sprintf("an array with a length of at least %d", *unsaid.MinItems))
+		unsaid.MinItems = nil
 	}
-	unsaid := patternOf(ref) != "" || slices.ContainsFunc(bounds(ref), func(b bound) bool { return b.keyword != "minItems" })
-	if values == nil && unsaid {
+	if values == nil && (s.patternOf() != "" || unsaid != Bounds{}) {
 		return "", fmt.Errorf("its pattern or bounds need x-words")
 	}
 	return strings.Join(words, " and "), nil
+}
+
+// draft07 is a schema of draft-07.
+type draft07 struct {
+	Schema  string `json:"$schema,omitempty"`
+	ID      string `json:"$id,omitempty"`
+	Comment string `json:"$comment,omitempty"`
+	Ref     string `json:"$ref,omitempty"`
+	Type    any    `json:"type,omitempty"`
+	Enum    []any  `json:"enum,omitempty"`
+	Pattern string `json:"pattern,omitempty"`
+	Bounds
+	Format               string              `json:"format,omitempty"`
+	Items                *draft07            `json:"items,omitempty"`
+	Required             []string            `json:"required,omitempty"`
+	Properties           map[string]*draft07 `json:"properties,omitempty"`
+	AdditionalProperties any                 `json:"additionalProperties,omitempty"`
+}
+
+// idBase begins the $id of every schema. It is a name, not an address: the validator loads all
+// schemas before it compiles one.
+const idBase = "https://outreach.example/schemas/"
+
+// jsonSchemas returns the draft-07 form of each component that a response uses.
+func (d *document) jsonSchemas() (map[string][]byte, error) {
+	used, files := map[string]bool{}, map[string][]byte{}
+	bodies := slices.Collect(maps.Values(d.Components.Responses))
+	for _, at := range d.operations() {
+		bodies = slices.AppendSeq(bodies, maps.Values(at.Responses))
+	}
+	for _, b := range bodies {
+		for _, content := range b.Content {
+			d.reach(content.Schema, used)
+		}
+	}
+	for name := range used {
+		out := rewritten(d.Components.Schemas.get(name))
+		out.Schema, out.ID, out.Comment = "http://json-schema.org/draft-07/schema#", idBase+name+suffix, Header
+		text, err := json.MarshalIndent(out, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		files["schemas/json/"+name+suffix] = append(text, '\n')
+	}
+	return files, nil
+}
+
+// reach adds the components that a schema uses to the set.
+func (d *document) reach(s *schema, set map[string]bool) {
+	if s == nil || set[componentOf(s)] {
+		return
+	}
+	if s.Ref != "" {
+		set[componentOf(s)] = true
+	}
+	s = d.resolved(s)
+	d.reach(s.Items, set)
+	d.reach(s.entry(), set)
+	for _, p := range s.Properties {
+		d.reach(p.value, set)
+	}
+}
+
+// suffix ends the names of schemas.
+const suffix = ".schema.json"
+
+// rewritten returns a schema in draft-07, without its annotations and what only requests have. A
+// response may hold undocumented properties.
+func rewritten(s *schema) *draft07 {
+	if s.Ref != "" {
+		return &draft07{Ref: componentOf(s) + suffix}
+	}
+	out := &draft07{Format: s.formatOf()}
+	types := s.types()
+	if out.Type = types; len(types) < 2 {
+		out.Type = nil
+		for _, name := range types {
+			out.Type = name
+		}
+	}
+	if values := s.enum(); values == nil {
+		out.Pattern, out.Bounds = s.patternOf(), s.Bounds
+	} else if out.Enum = values; slices.Contains(types, "null") {
+		out.Enum = append(slices.Clone(values), nil)
+	}
+	if s.Items != nil {
+		out.Items = rewritten(s.Items)
+	}
+	for _, p := range s.Properties {
+		if p.value.WriteOnly {
+			continue
+		}
+		if out.Properties == nil {
+			out.Properties = map[string]*draft07{}
+		}
+		out.Properties[p.name] = rewritten(p.value)
+		if slices.Contains(s.Required, p.name) {
+			out.Required = append(out.Required, p.name)
+		}
+	}
+	if s.entry() != nil {
+		out.AdditionalProperties = rewritten(s.entry())
+	} else if s.closed() {
+		out.AdditionalProperties = false
+	}
+	return out
 }

@@ -1,16 +1,12 @@
 package derive
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	goformat "go/format"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // The types of the table have the names and fields of those in the package spec, so that
@@ -40,12 +36,12 @@ type (
 		Values    []string
 	}
 	Filter struct {
-		Key    string   `json:"key"`
-		Name   string   `json:"-"`
-		Kind   string   `json:"kind"`
-		Word   string   `json:"word"`
-		Fields []string `json:"fields"`
-		Values []string `json:"-"`
+		Key    string
+		Name   string `yaml:"-"`
+		Kind   string
+		Word   string
+		Fields []string
+		Values []string `yaml:"-"`
 	}
 	Named struct{ In, Field, Kind string }
 )
@@ -69,142 +65,165 @@ var (
 	line    = regexp.MustCompile(`, (Scope|Answer|Query|Filters|Owner|Body|Names): ?`)
 )
 
+// at is an operation with its place.
+type at struct {
+	*operation
+	method, path string
+	shared       []*parameter
+}
+
+// operations returns the operations in the document's order.
+func (d *document) operations() (all []at) {
+	for _, p := range d.Paths {
+		for _, m := range []struct {
+			method string
+			*operation
+		}{{"POST", p.value.Post}, {"GET", p.value.Get}, {"PUT", p.value.Put}, {"PATCH", p.value.Patch}, {"DELETE", p.value.Delete}} {
+			if m.operation != nil {
+				all = append(all, at{m.operation, m.method, p.name, p.value.Parameters})
+			}
+		}
+	}
+	return all
+}
+
 // operationTable returns spec/operations_gen.go: the operations whose shape the document
 // shows, in its order, and the constants of their ids.
-func operationTable(doc *openapi3.T) ([]byte, error) {
-	constants, rows := map[int]string{}, map[int]string{} // by line of the document
-	for path, item := range doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			if op.Extensions["x-shape-not-shown"] == true {
-				continue
-			}
-			row, err := operation(method, path, item.Parameters, op)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", op.OperationID, err)
-			}
-			text := zero.ReplaceAllString(strings.ReplaceAll(fmt.Sprintf("%#v", row), "derive.", ""), "")
-			at := op.Origin.Key.Line
-			rows[at] = line.ReplaceAllString(element.ReplaceAllString(text, "$1{"), ",\n$1:") + ",\n"
-			constants[at] = fmt.Sprintf("%s = %q\n", constantOf(op), op.OperationID)
+func (d *document) operationTable() ([]byte, error) {
+	constants, rows := "", ""
+	for _, op := range d.operations() {
+		if op.NotShown {
+			continue
 		}
-	}
-	inOrder := func(texts map[int]string) (all string) {
-		for _, at := range slices.Sorted(maps.Keys(texts)) {
-			all += texts[at]
+		row, err := d.operation(op)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", op.ID, err)
 		}
-		return all
+		text := zero.ReplaceAllString(strings.ReplaceAll(fmt.Sprintf("%#v", row), "derive.", ""), "")
+		rows += line.ReplaceAllString(element.ReplaceAllString(text, "$1{"), ",\n$1:") + ",\n"
+		constants += fmt.Sprintf("%s = %q\n", constantOf(op.operation), op.ID)
 	}
 	return goformat.Source(fmt.Appendf(nil, "// %s\n\npackage spec\n\n// Ids of the operations.\nconst (\n%s)\n\nvar operations = []Operation{\n%s}\n",
-		Header, inOrder(constants), inOrder(rows)))
+		Header, constants, rows))
 }
 
 // constantOf returns the Go name of the operation's id: lead-things.list is ListLeadThings.
-func constantOf(op *openapi3.Operation) string {
-	if name, ok := op.Extensions["x-name"].(string); ok {
-		return name
+func constantOf(op *operation) string {
+	if op.Constant != "" {
+		return op.Constant
 	}
-	resource, verb, _ := strings.Cut(op.OperationID, ".")
-	var name strings.Builder
+	resource, verb, _ := strings.Cut(op.ID, ".")
+	name := ""
 	for word := range strings.SplitSeq(verb+"-"+resource, "-") {
-		name.WriteString(strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):])
+		name += strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):]
 	}
-	return name.String()
+	return name
 }
 
-func operation(method, path string, shared openapi3.Parameters, op *openapi3.Operation) (row Operation, err error) {
+func (d *document) operation(op at) (row Operation, err error) {
 	if len(op.Tags) != 1 || op.Summary == "" {
 		return row, fmt.Errorf("it needs one tag, which is its section, and a summary")
 	}
-	row = Operation{ID: op.OperationID, Method: method, Path: path, Section: op.Tags[0], Summary: strings.ToLower(op.Summary[:1]) + op.Summary[1:]}
-	if scopes, ok := op.Extensions["x-scopes"].([]any); ok && len(scopes) > 0 {
-		row.Scope.Resource, row.Scope.Action, _ = strings.Cut(fmt.Sprint(scopes[0]), ":")
+	row = Operation{ID: op.ID, Method: op.method, Path: op.path, Section: op.Tags[0], Summary: strings.ToLower(op.Summary[:1]) + op.Summary[1:], Cursor: op.Cursor}
+	if len(op.Scopes) > 0 {
+		row.Scope.Resource, row.Scope.Action, _ = strings.Cut(op.Scopes[0], ":")
 	}
-	form, resource := answer(op)
-	if resource == nil || resource.Ref == "" || !extension[bool](resource, "x-resource") {
+	form, resource := d.answer(op.Responses["200"])
+	if resource == nil || resource.Ref == "" || d.resolved(resource) == nil || !d.resolved(resource).Resource {
 		return row, fmt.Errorf("its 200 shows no component with x-resource")
 	}
 	row.Answer, row.Resource = form, componentOf(resource)
-	row.Cursor, _ = op.Extensions["x-cursor"].(string)
-	for _, p := range inOrder(resource.Value.Properties) {
-		if extension[bool](p.SchemaRef, "x-owner") {
+	for _, p := range d.resolved(resource).Properties {
+		if p.value.Owner {
 			row.Owner = append(row.Owner, p.name)
 		}
 	}
-	for _, ref := range slices.Concat(shared, op.Parameters) {
-		if err := row.parameter(ref.Value); err != nil {
-			return row, fmt.Errorf("%s: %w", ref.Value.Name, err)
+	for _, p := range slices.Concat(op.shared, op.Parameters) {
+		if p.Ref != "" {
+			p = d.Components.Parameters[strings.TrimPrefix(p.Ref, "#/components/parameters/")]
+		}
+		if err := row.parameter(p); err != nil {
+			return row, fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
 	if op.RequestBody == nil {
 		return row, nil
 	}
-	body := op.RequestBody.Value.Content["application/json"].Schema
-	row.Body = componentOf(body)
-	for _, p := range inOrder(body.Value.Properties) {
+	row.Body = componentOf(op.RequestBody.Content[media].Schema)
+	body := d.Components.Schemas.get(row.Body)
+	if body == nil {
+		return row, fmt.Errorf("its body is no component")
+	}
+	for _, p := range body.Properties {
 		members := &row.Optional
-		if slices.Contains(body.Value.Required, p.name) {
+		if slices.Contains(body.Required, p.name) {
 			members = &row.Required
 		}
 		*members = append(*members, p.name)
-		if kind := extension[string](p.SchemaRef, "x-names"); kind != "" {
-			row.Names = append(row.Names, Named{"body", p.name, kind})
+		if p.value.Names != "" {
+			row.Names = append(row.Names, Named{"body", p.name, p.value.Names})
 		}
 	}
 	return row, nil
 }
 
+const media = "application/json"
+
 // answer returns the outer form of the 200 body, and the resource in it.
-func answer(op *openapi3.Operation) (form identifier, resource *openapi3.SchemaRef) {
-	ok := op.Responses.Value("200")
-	if ok == nil || ok.Value.Content["application/json"] == nil {
+func (d *document) answer(ok *body) (form identifier, resource *schema) {
+	if ok == nil || ok.Content[media].Schema == nil {
 		return "", nil
 	}
-	body := ok.Value.Content["application/json"].Schema
-	switch items := body.Value.Properties["items"]; {
-	case body.Value.Items != nil:
-		return "Array", body.Value.Items
-	case items != nil && items.Value.Items != nil:
-		return "Page", items.Value.Items
+	body := d.resolved(ok.Content[media].Schema)
+	switch items := body.Properties.get("items"); {
+	case body.Items != nil:
+		return "Array", body.Items
+	case items != nil && items.Items != nil:
+		return "Page", items.Items
 	}
-	return "One", body
+	return "One", ok.Content[media].Schema
 }
 
 // parameter adds a parameter of the query, the filters that it is, or what the path names.
-func (row *Operation) parameter(p *openapi3.Parameter) error {
-	kind, _ := p.Extensions["x-names"].(string)
-	if p.In == openapi3.ParameterInPath {
-		if kind == "" {
+func (row *Operation) parameter(p *parameter) error {
+	if p.In == "path" {
+		if p.Names == "" {
 			return fmt.Errorf("a path parameter needs x-names")
 		}
-		row.Names = append(row.Names, Named{"path", p.Name, kind})
+		row.Names = append(row.Names, Named{"path", p.Name, p.Names})
 		return nil
 	}
 	var values []string
-	for _, value := range enum(p.Schema) {
+	for _, value := range p.Schema.enum() {
 		values = append(values, fmt.Sprint(value))
 	}
-	if p.Schema.Value.Type.Is(openapi3.TypeBoolean) {
+	if p.Schema.Type == "boolean" {
 		values = []string{"true", "false"}
 	}
-	meanings, several := p.Extensions["x-filter"].([]any)
-	if one := p.Extensions["x-filter"]; !several && one != nil {
-		meanings = []any{one}
-	}
 	key := p.Name
-	for _, meaning := range meanings {
-		f := Filter{Key: p.Name, Name: p.Name, Values: values}
-		text, _ := json.Marshal(meaning) // it was decoded
-		decoder := json.NewDecoder(bytes.NewReader(text))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&f); err != nil {
-			return fmt.Errorf("x-filter: %w", err)
-		}
+	for _, f := range p.Filters {
 		if !slices.Contains(filterKinds, f.Kind) || f.Word == "" || len(f.Fields) == 0 {
 			return fmt.Errorf("x-filter: it needs word, fields, and one kind of %s", strings.Join(filterKinds, ", "))
 		}
+		f.Key, f.Name, f.Values = cmp.Or(f.Key, p.Name), p.Name, values
 		key = f.Key
 		row.Filters = append(row.Filters, f)
 	}
-	row.Query = append(row.Query, Parameter{key, p.Name, p.Extensions["x-name-not-shown"] == true, kind, values})
+	row.Query = append(row.Query, Parameter{key, p.Name, p.NotShown, p.Names, values})
 	return nil
+}
+
+// filters are the meanings of a parameter: one, or a list.
+type filters []Filter
+
+// UnmarshalYAML implements yaml.InterfaceUnmarshaler.
+func (f *filters) UnmarshalYAML(unmarshal func(any) error) error {
+	var all []Filter
+	err := unmarshal(&all)
+	if err != nil {
+		all = make([]Filter, 1)
+		err = unmarshal(&all[0])
+	}
+	*f = all
+	return err
 }
