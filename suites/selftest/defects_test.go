@@ -2,11 +2,7 @@ package selftest
 
 import (
 	"context"
-	"flag"
-	"runtime"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -15,54 +11,6 @@ import (
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/selftest/faults"
 )
-
-var prefix = flag.String("defect", "", "try only the defects whose requirement or id begins with this")
-
-// TestDefectsAreKilled tries the defects whose requirement begins with -defect.
-func TestDefectsAreKilled(t *testing.T) {
-	if *prefix == "" {
-		t.Skip("-defect names none")
-	}
-	rules, err := judge.NewRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	options := Options{Source: Embedded(WholeLists), Short: Embedded(ShortLists), Seed: 1}
-	work := make(chan faults.Defect)
-	var wait sync.WaitGroup
-	var mu sync.Mutex
-	count := map[Fate]int{}
-	sharp := 0
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for d := range work {
-				kill, err := options.try(context.Background(), rules, d)
-				mu.Lock()
-				if err != nil {
-					t.Error(err)
-				}
-				count[kill.Fate]++
-				if kill.Sharp() {
-					sharp++
-				} else {
-					t.Logf("%s (%s on %s): %s, also %v", d.ID, d.Breaks.Requirement, d.Breaks.Operation, kill.Fate, kill.Also)
-				}
-				if kill.Fate != Killed {
-					t.Errorf("%s (%s on %s): %s; its own outcome is %s %s", d.ID, d.Breaks.Requirement, d.Breaks.Operation, kill.Fate, kill.Outcome, kill.Detail)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for _, d := range faults.Defects() {
-		if strings.HasPrefix(d.Breaks.Requirement, *prefix) || strings.HasPrefix(d.ID, *prefix) {
-			work <- d
-		}
-	}
-	close(work)
-	wait.Wait()
-	t.Logf("%v, %d sharp", count, sharp)
-}
 
 // A defect whose check could not be assessed is tried again.
 func TestDefectIsTriedAgain(t *testing.T) {
