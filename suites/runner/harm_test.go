@@ -238,13 +238,3 @@ func TestInterruption(t *testing.T) {
 	g.Expect(os.ReadDir(journals)).To(BeEmpty())
 	g.Expect(tests(t, server)).To(ConsistOf(before))
 }
-
-func TestInterruptedBeforeItBegan(t *testing.T) {
-	g := NewWithT(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	results := judged(t, ctx, Config{Target: embedded(t)})
-	g.Expect(results.ExitCode()).To(Equal(130))
-	g.Expect(results.Traffic.Requests).To(BeZero())
-	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(spec.Pairs())))
-}

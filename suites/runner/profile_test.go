@@ -209,35 +209,3 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 	free := Selection{Requirements: []string{"STATE-DELETE-ANSWER", "SCOPE-EXACT"}, Operations: []string{spec.DeletePlacementTest, spec.MoveLead}}
 	g.Expect(judged(t, t.Context(), Config{Target: subject, Selection: free}).Verdict).To(Equal(reports.Passed))
 }
-
-// A target that refuses changes fails, unless they may have been made before: the lead may
-// be in the only subsequence of the profile.
-func TestRefusedChanges(t *testing.T) {
-	for _, tc := range []struct {
-		operation    string
-		subsequences int
-		want         reports.Outcome
-	}{{spec.MoveLead, 1, reports.NotAssessed}, {spec.MoveLead, 2, reports.Fail}, {spec.AddCampaignVariables, 2, reports.Fail}} {
-		g := NewWithT(t)
-		p := described(embedded(t), func(p *profile.Profile) {
-			w := p.Workspaces[dataset.Main]
-			w.Subsequences = w.Subsequences[:tc.subsequences]
-			p.Workspaces[dataset.Main] = w
-		})
-		refuse := always(http.StatusConflict, "application/json", `{"statusCode":409,"error":"Conflict","message":"It was done before"}`)
-		results := judged(t, t.Context(), Config{Target: p, Selection: Selection{Requirements: []string{string(spec.LeadMoveLead), string(spec.Status200)}, Operations: []string{tc.operation}},
-			Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-				answer, err := http.DefaultTransport.RoundTrip(r)
-				if err == nil && asks(r, tc.operation) && answer.StatusCode == http.StatusOK {
-					_ = answer.Body.Close()
-					return refuse(r)
-				}
-				return answer, err
-			})})
-		g.Expect(of(results, tc.want)).To(ContainElement("STATUS-200 on " + tc.operation))
-		if tc.want == reports.NotAssessed {
-			g.Expect(of(results, reports.Fail)).To(BeEmpty())
-			g.Expect(results.Checks).To(ContainElement(HaveField("Missing", ContainElement(HavePrefix("a second entry under subsequences")))))
-		}
-	}
-}

@@ -60,29 +60,6 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// Together the profiles, and together the groups, are everything, and each is a part.
-func TestProfilesAndGroupsDivideTheCatalogue(t *testing.T) {
-	g := NewWithT(t)
-	count := func(s Selection) int {
-		pairs, err := s.Pairs()
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(pairs).NotTo(BeEmpty())
-		return len(pairs)
-	}
-	byProfile, byGroup := 0, 0
-	for _, p := range spec.Profiles() {
-		if p != spec.ProfileFull {
-			byProfile += count(Selection{Profiles: []spec.Profile{p}})
-		}
-	}
-	for _, group := range spec.Groups() {
-		byGroup += count(Selection{Groups: []string{string(group)}})
-	}
-	g.Expect(byProfile).To(Equal(len(spec.Pairs())))
-	g.Expect(byGroup).To(Equal(len(spec.Pairs())))
-	g.Expect(Selection{Profiles: []spec.Profile{spec.ProfileShape, spec.ProfileRead}}.ProfileName()).To(Equal("shape,read"))
-}
-
 func TestUnknownNames(t *testing.T) {
 	for _, tc := range []struct {
 		name      string

@@ -52,25 +52,9 @@ func TestWhatASpecMeetsBesideItsCheckFails(t *testing.T) {
 			}},
 		"500 to the deletion of a test in rollback": {[]string{spec.CreatePlacementTest, spec.DeletePlacementTest}, []string{"STATE-CREATE-NAME"}, "STATUS-ALLOWED on " + spec.DeletePlacementTest,
 			func(_ *target.Target, r *http.Request, _ map[string]any) bool { return r.Method == http.MethodDelete }},
-		"500 to the list before the first creation": {[]string{spec.CreatePlacementTest, spec.ListPlacementTests}, []string{"AUTH-KEY-UNKNOWN"}, "STATUS-ALLOWED on " + spec.ListPlacementTests,
-			func(_ *target.Target, r *http.Request, _ map[string]any) bool {
-				return asks(r, spec.ListPlacementTests) && r.URL.Query().Has("sort_order")
-			}},
-		"500 to a get of an old test beside the list": {[]string{spec.GetPlacementTest}, []string{"STATE-GET-LIST"}, "STATUS-200 on " + spec.GetPlacementTest,
-			func(_ *target.Target, r *http.Request, body map[string]any) bool {
-				name, _ := body["name"].(string)
-				return asks(r, spec.GetPlacementTest) && name != "" && !strings.Contains(name, "conformance")
-			}},
 		"a search without an end": {[]string{spec.ListLeadLists}, []string{"FILTER-SEARCH-*"}, "FILTER-WALK on " + spec.ListLeadLists,
 			func(_ *target.Target, r *http.Request, body map[string]any) bool {
 				if asks(r, spec.ListLeadLists) && r.URL.Query().Has("search") {
-					endless(body)
-				}
-				return false
-			}},
-		"a list of another workspace without an end": {[]string{spec.ListLeadLists}, []string{"ISOLATION-LIST"}, "PAGE-WALK-ENDS on " + spec.ListLeadLists,
-			func(server *target.Target, r *http.Request, body map[string]any) bool {
-				if asks(r, spec.ListLeadLists) && by(r, server, dataset.Second) {
 					endless(body)
 				}
 				return false
