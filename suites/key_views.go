@@ -134,10 +134,11 @@ func otherKeys(p *profile.Profile, role string, op spec.Operation) []client.Key 
 // does not say how soon a change shows in another view.
 func (r fullRead) compare(api *API) []Verdict {
 	see := func(k Call) Walk { return api.Walk(k, PagesOf(MaxLimit)) } // it is not Done if it could not be read
-	before := Shared(api, r.full)
-	if r.full.Operation.Answer == spec.One {
-		before = see(r.full)
+	first := see
+	if r.full.Operation.Answer != spec.One {
+		first = func(k Call) Walk { return Shared(api, k) }
 	}
+	before := first(r.full)
 	if before.End != paging.Done || len(before.Rows()) == 0 {
 		return nil
 	}
