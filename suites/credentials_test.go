@@ -41,52 +41,6 @@ func TestCurlLinesOfAlmostValidCredentialsHoldNoKey(t *testing.T) {
 	}
 }
 
-// A short key with more characters is no key. Its parts could be one.
-func TestShortKeysAreOnlyLengthened(t *testing.T) {
-	const token = "nw-full"
-	k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), Key: client.Key{Name: "main", Token: token}}
-	calls := withAlmostKey((&API{Env: &Env{Profile: &profile.Profile{}}}), k)
-	if len(calls) != 2 {
-		t.Fatalf("%d variations instead of 2", len(calls))
-	}
-	for _, almost := range calls {
-		if !strings.Contains(almost.Key.Token, token) || almost.Key.Token == token {
-			t.Errorf("%q is not a longer form of %q", almost.Key.Token, token)
-		}
-	}
-}
-
-// Together, the operations send every valid and every revoked key in every rare form.
-func TestOperationsShareTheForms(t *testing.T) {
-	api := &API{Env: &Env{Profile: &profile.Profile{}}, Spec: Spec{Pairs: spec.Pairs()}}
-	keys := []client.Key{{Name: "main", Token: "acme_4Zr7mK1wQx9LpT2vB8nD5sHcJf3GyEaU6"}}
-	for _, token := range []string{"acme_revokedKey1AbCdEfGhIjKlMnOp", "acme_revokedKey2ZyXwVuTsRqPoNmL"} {
-		key := profile.Key{Name: token[5:16], Token: token, State: profile.KeyRevoked}
-		api.Profile.Keys, keys = append(api.Profile.Keys, key), append(keys, key.ForClient())
-	}
-	rare := slices.Concat(rareSchemes, rareTokens)
-	sent := map[string]bool{}
-	for _, op := range spec.Operations() {
-		for _, call := range spelled(api, Call{Operation: op, Key: keys[0]}, withOtherScheme, rare...) {
-			sent[authorizationOf(call)] = true
-		}
-	}
-	for _, key := range keys {
-		for _, call := range inForms(spec.AuthSchemeOther, Call{Key: key}, slices.Concat(otherSchemes, rare)) {
-			if !sent[authorizationOf(call)] {
-				t.Errorf("no operation is sent %q", authorizationOf(call))
-			}
-		}
-	}
-}
-
-func authorizationOf(k Call) string {
-	if k.Authorization == nil {
-		return ""
-	}
-	return *k.Authorization
-}
-
 // A variation is no key that the profile lists, and differs from the valid one.
 func TestAlmostKeysAreNoKeys(t *testing.T) {
 	for _, token := range []string{"acme_4Zr7mK1wQx9LpT2vB8nD5sHcJf3GyEaU6", "0193b82a-4c00-7e10-8d16-312fa34cb77c", "main-key-number-0001", "a----------------------"} {

@@ -3,7 +3,7 @@ package suites
 import (
 	"fmt"
 	"maps"
-	"reflect"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
@@ -132,18 +133,18 @@ func otherKeys(p *profile.Profile, role string, op spec.Operation) []client.Key 
 // compare judges what each other key sees. A difference counts if it lasts: the specification
 // does not say how soon a change shows in another view.
 func (r fullRead) compare(api *API) []Verdict {
-	var before view
-	if r.full.Operation.Answer == spec.One {
-		before = see(api, r.full)
-	} else {
-		before = viewOf(Shared(api, r.full))
+	see := func(k Call) Walk { return api.Walk(k, PagesOf(MaxLimit)) } // it is not Done if it could not be read
+	first := see
+	if r.full.Operation.Answer != spec.One {
+		first = func(k Call) Walk { return Shared(api, k) }
 	}
-	if before.End != paging.Done || len(before.rows) == 0 {
+	before := first(r.full)
+	if before.End != paging.Done || len(before.Rows()) == 0 {
 		return nil
 	}
-	after := sync.OnceValue(func() view { return see(api, r.full) })
+	after := sync.OnceValue(func() Walk { return see(r.full) })
 	return Each(api, r.keys, func(key client.Key) Verdict {
-		seen := see(api, r.full.WithKey(key).MayBeRefused())
+		seen := see(r.full.WithKey(key).MayBeRefused())
 		if seen.End != paging.Done { // SCOPE-EXACT and its neighbours judge a refusal
 			return Verdict{}
 		}
@@ -154,7 +155,7 @@ func (r fullRead) compare(api *API) []Verdict {
 		}
 		if len(different) > 0 {
 			api.Eventually(func() []Finding {
-				first, again, last := see(api, r.full), see(api, seen.List), see(api, r.full)
+				first, again, last := see(r.full), see(seen.List), see(r.full)
 				var now []Finding // a view that ends early shows no difference
 				if first.End == paging.Done && again.End == paging.Done && last.End == paging.Done {
 					now = differences(first, again, last, seen)
@@ -171,87 +172,41 @@ func (r fullRead) compare(api *API) []Verdict {
 // persisting returns the differences that were found before: other rows change meanwhile.
 func persisting(before, now []Finding) []Finding {
 	return slices.DeleteFunc(now, func(f Finding) bool {
-		return !slices.ContainsFunc(before, func(b Finding) bool { return b.Pointer == f.Pointer && b.Expected == f.Expected })
+		return !slices.ContainsFunc(before, func(b Finding) bool { return path.Base(b.Pointer) == path.Base(f.Pointer) && b.Expected == f.Expected })
 	})
-}
-
-// view is what a key sees: the rows by their keys, without undocumented fields.
-type view struct {
-	Walk
-	rows map[string]map[string]any
-}
-
-// see reads a list or a resource. The walk is not Done if it could not be read.
-func see(api *API, k Call) view { return viewOf(api.Walk(k, PagesOf(MaxLimit))) }
-
-func viewOf(w Walk) view {
-	seen := view{w, map[string]map[string]any{}}
-	for _, row := range w.Values() {
-		known := spec.Documented(w.List.Operation.Resource, row)
-		seen.rows[paging.KeyOf(w.List.Operation.Resource, known)] = known
-	}
-	return seen
 }
 
 // differences returns what a key sees otherwise than the full key does, which reads
 // before and after it. A row that comes or goes meanwhile does not count: a missing row
 // is in both views of the full key, and an additional row in none of them, but in an
 // earlier view of the key.
-func differences(before, seen, after, earlier view) []Finding {
-	at := seen.Last()
-	doubtful := before.IsDoubtful() || seen.IsDoubtful() || after.IsDoubtful()
-	var found []Finding
-	for _, key := range slices.Sorted(maps.Keys(before.rows)) {
-		first, last, shown := before.rows[key], after.rows[key], seen.rows[key]
-		switch {
-		case last == nil:
-		case shown == nil:
-			found = append(found, Found(at, "", "the row "+Shorten(key)+", as with the full key", fmt.Sprintf("%d rows without it", len(seen.rows))))
-		case !doubtful:
-			found = append(found, changedFields(at, key, first, shown, last)...)
+func differences(before, seen, after, earlier Walk) (found []Finding) {
+	a := Asked{Walk: seen}
+	for _, m := range a.Compare(oracle.List{Operation: seen.List.Operation, Rows: alike(before, after)}).Mismatches {
+		changed := strings.HasPrefix(m.Expected, "absent") // a field that the full key does not show alike
+		if m.Missing != "" || m.Requirement == spec.ListSameValues && !changed && !before.IsDoubtful() && !after.IsDoubtful() {
+			found = append(found, a.Finding(m))
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(seen.rows)) {
-		if before.rows[key] == nil && after.rows[key] == nil && earlier.rows[key] != nil {
-			found = append(found, Found(at, "", "no row that the full key does not see", "the row "+Shorten(key)))
+	full, later, known := before.Keys(), after.Keys(), earlier.Keys()
+	for _, key := range slices.Sorted(maps.Keys(seen.Keys())) {
+		if full[key] == 0 && later[key] == 0 && known[key] > 0 {
+			found = append(found, Found(seen.Last(), "", "no row that the full key does not see", "the row "+Shorten(key)))
 		}
 	}
 	return found
 }
 
-// changedFields returns the fields that both views of the full key show alike, and the
-// view of another key otherwise or not at all.
-func changedFields(at Response, key string, first, shown, again map[string]any) []Finding {
-	if schemas.Covers(first, shown) { // almost always, and faster to tell
-		return nil
-	}
-	var found []Finding
-	for _, field := range slices.Sorted(maps.Keys(first)) {
-		value, got := first[field], shown[field]
-		if sameContent(value, again[field]) && !sameContent(value, got) {
-			found = append(found, Found(at, "/"+field, ClipJSON(value)+" in the row "+Shorten(key)+", as with the full key", schemas.Member(shown, field, ClipJSON)))
+// alike returns the rows that both walks show, with the fields that they show alike: each
+// request may change the others.
+func alike(before, after Walk) (rows []paging.Row) {
+	later := after.ByKey()
+	for _, row := range before.Rows() {
+		if last := later[row.Key]; last != nil {
+			row.Value = maps.Clone(row.Value)
+			maps.DeleteFunc(row.Value, func(field string, value any) bool { return !schemas.Agree(value, last[field]) })
+			rows = append(rows, row)
 		}
 	}
-	return found
-}
-
-// sameContent reports whether two values are equal, whatever the order of their arrays:
-// the specification gives none for tags and the like. A missing value equals null.
-func sameContent(a, b any) bool {
-	return reflect.DeepEqual(sortedArrays(Normalize(a)), sortedArrays(Normalize(b)))
-}
-
-func sortedArrays(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for name, member := range value {
-			value[name] = sortedArrays(member)
-		}
-	case []any:
-		for i, item := range value {
-			value[i] = sortedArrays(item)
-		}
-		slices.SortFunc(value, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-	}
-	return value
+	return rows
 }

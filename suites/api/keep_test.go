@@ -10,7 +10,6 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/schemas"
@@ -99,33 +98,4 @@ func TestJudgedResponseKeepsWhatSpecsNeed(t *testing.T) {
 			g.Expect(env.memory.judging.TryAcquire(maxJudging)).To(gomega.BeTrue(), "the judged response is no longer counted")
 		})
 	}
-}
-
-// What specs ask of a body beyond its beginning is read before the rest is dropped.
-func TestJudgedErrorIsReadWhole(t *testing.T) {
-	rules, err := judge.NewRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := gomega.NewWithT(t)
-	env := &Env{Rules: rules, Profile: profile.Embedded()}
-	env.examples, env.memory = judge.NewEvidence(), newMemory()
-	api := newAPI(t.Context(), env, Spec{Operation: spec.ListLeadLists}, 0)
-	k := Call{Operation: spec.MustOperation(spec.ListLeadLists)}.MustBeRefused(spec.RequestPathID)
-	page := "<html><style>" + strings.Repeat("x", 3*reports.MaxBody) + "</style><h1>Bad gateway</h1>"
-	r := api.judged(k, client.Exchange{Status: http.StatusBadGateway, Body: []byte(page)})
-	g.Expect(Readable(r)).To(gomega.Equal("502 Bad gateway"))
-	g.Expect(Refusal(r)).To(gomega.Equal("502, no JSON"))
-	long := `{"message":"` + strings.Repeat("x", 3*reports.MaxBody) + `","code":1}`
-	g.Expect(Refusal(api.judged(k, client.Exchange{Status: http.StatusForbidden, Body: []byte(long)}))).To(gomega.Equal("403 with code, message"))
-}
-
-// The rest of a shortened text may hold the word that a search looks for.
-func TestShortenedTextsMayContainAWord(t *testing.T) {
-	g := gomega.NewWithT(t)
-	long := strings.Repeat("x ", 10_000)
-	g.Expect(oracle.ContainsWord(paging.Row{Value: map[string]any{"text": long}}, "word")).To(gomega.BeFalse())
-	decoded, err := schemas.Decode([]byte(`{"text":"` + long + `word"}`))
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(oracle.ContainsWord(paging.RowOf("", decoded.(map[string]any)), "word")).To(gomega.BeTrue())
 }

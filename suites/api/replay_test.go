@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
 
@@ -68,48 +67,6 @@ func TestChangesThatLeadToAResponse(t *testing.T) {
 		if all != test.all || !slices.Equal(got, want) {
 			t.Errorf("%s: %q of %d changes instead of %q of %d", name, got, all, want, test.all)
 		}
-	}
-}
-
-// Where an account is follows from the earlier moves of it. A refused move that was sent
-// again at once is sent only once. Moves that end where an earlier one did are not sent.
-func TestMovesThatLeadToAResponse(t *testing.T) {
-	const path = "/accounts/move"
-	body := func(from, to, email string) string {
-		return `{"emails":["` + email + `"],"source_workspace_id":"` + from + `","destination_workspace_id":"` + to + `"}`
-	}
-	away, back := body("a", "b", "x@example.com"), body("b", "a", "x@example.com")
-	limited := change(http.MethodPost, path, away, "", 429)
-	limited.Limit = judge.Smallest()
-	r := Response{Call: Call{Operation: spec.MustOperation(spec.MoveAccounts), Body: map[string]any{"emails": []string{"x@example.com"}}}, changes: []client.Step{
-		change(http.MethodPost, path, away, "", 200),
-		change(http.MethodPost, path, body("a", "b", "y@example.com"), "", 200),
-		change(http.MethodPost, path, back, "", 404),
-		change(http.MethodPost, path, back, "", 200),
-		change(http.MethodPost, path, away, "", 200),
-		change(http.MethodPost, path, back, "", 200),
-		limited,
-		change(http.MethodPost, path, away, "", 404),
-		change(http.MethodPost, path, away, "", 404),
-	}}
-	r.Exchange = client.Exchange{Request: client.Request{Method: http.MethodPost, Path: path, Body: []byte(away)}, Status: 404}
-	r.repeat = r.Exchange.Curl
-	line := r.curl(spec.RateNoEffect.On(spec.MoveAccounts), "", func(string) bool { return false })
-	var statements []string
-	for _, s := range strings.Split(line, "; ") {
-		switch {
-		case strings.Contains(s, `"source_workspace_id":"a"`):
-			s = "away"
-		case strings.Contains(s, `"source_workspace_id":"b"`):
-			s = "back"
-		case strings.HasPrefix(s, "do case "):
-			s = "list"
-		}
-		statements = append(statements, s)
-	}
-	want := "away; back; for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; list; esac; done; away; sleep 120; away"
-	if got := strings.Join(statements, "; "); got != want {
-		t.Errorf("%s\nsends %q instead of %q", line, got, want)
 	}
 }
 

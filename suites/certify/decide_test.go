@@ -1,7 +1,6 @@
 package certify
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -107,21 +106,4 @@ func TestResemblance(t *testing.T) {
 	g.Expect(Resemblance(of("a", "b", "c"), of("a", "b", "c"))).To(Equal(1.0))
 	g.Expect(Resemblance(of("a", "b"), of("a", "c"))).To(BeNumerically("~", 1.0/3))
 	g.Expect(Resemblance(nil, nil)).To(BeZero())
-}
-
-// One of the three runs looks like an ordinary client, and the nonce says which.
-func TestChallenges(t *testing.T) {
-	g := NewWithT(t)
-	chosen := map[int]int{}
-	seeds := map[uint64]bool{}
-	for i := range 60 {
-		for _, c := range Challenges(fmt.Sprint("nonce ", i)) {
-			if c.Ordinary {
-				chosen[c.Run]++
-			}
-			seeds[c.Seed()] = true
-		}
-	}
-	g.Expect(chosen).To(And(HaveLen(3), HaveEach(BeNumerically(">", 5))))
-	g.Expect(seeds).To(HaveLen(180))
 }

@@ -27,6 +27,7 @@ import (
 	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
+	"outreach.example/conformance/suites/selftest/faults"
 )
 
 var tampered = flag.Int("tampered", 4, "how many changed bundles TestTampering checks")
@@ -44,23 +45,30 @@ func record(t *testing.T, nonce string, operations ...string) (dirs []string) {
 	}
 	t.Cleanup(func() { _ = server.Close(context.Background()) })
 	for _, c := range Challenges(nonce) {
-		dir := t.TempDir()
+		dir, _ := recorded(t, runner.Config{Target: server, Challenge: &c, Selection: runner.Selection{Operations: operations}})
 		dirs = append(dirs, dir)
-		file, err := os.Create(filepath.Join(dir, bundle.EvidenceFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		results, err := runner.Run(t.Context(), runner.Config{Target: server, Challenge: &c, Version: "test", Commit: "abc",
-			Selection: runner.Selection{Operations: operations}, Evidence: evidence.NewRecorder(file, reports.ToolName, "test", profile.Shape)})
-		if err == nil {
-			err = jsonfile.Run.Write(filepath.Join(dir, bundle.ResultsFile), results)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = file.Close()
 	}
 	return dirs
+}
+
+// recorded records a run, and returns its directory.
+func recorded(t *testing.T, config runner.Config) (dir string, results reports.Results) {
+	t.Helper()
+	dir = t.TempDir()
+	file, err := os.Create(filepath.Join(dir, bundle.EvidenceFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	config.Version, config.Commit = "test", "abc"
+	config.Evidence = evidence.NewRecorder(file, reports.ToolName, "test", profile.Shape)
+	if results, err = runner.Run(t.Context(), config); err == nil {
+		err = jsonfile.Run.Write(filepath.Join(dir, bundle.ResultsFile), results)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, results
 }
 
 func options(nonce string) Options {
@@ -110,7 +118,7 @@ func told(l bundle.Lines) string {
 
 // onlySigned are the kinds of changes that only the signature shows: nothing else in a bundle depends
 // on what they change.
-var onlySigned = []string{"missing signature", "signature by a stranger", "wrong signature", "altered exchange"}
+var onlySigned = []string{"missing signature", "signature by a stranger", "altered exchange"}
 
 // A bundle that somebody has changed is refuted: always with the vendor's key, and without it unless only
 // the signature shows the change.
@@ -121,6 +129,12 @@ func TestTampering(t *testing.T) {
 	honestly := verified(t, honest, bundle.Options{PublicKey: public, Nonce: "chosen"})
 	g.Expect(honestly.State()).To(Equal(bundle.OK), "%s", told(honestly))
 	g.Expect(verified(t, honest, bundle.Options{PublicKey: public, Nonce: "another"}).State()).To(Equal(bundle.Refuted))
+
+	for i, kind := range Kinds {
+		changed, err := Apply(honest, kind, rand.New(rand.NewPCG(uint64(i), 1)), i%2 == 0)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(refutedByKey(changed, public)).To(BeTrue(), "%s: the vendor's key does not show it", kind.Name)
+	}
 
 	unseen, seen, undecided := map[string]int{}, 0, 0
 	order := rand.New(rand.NewPCG(1, 0)).Perm(len(Kinds))
@@ -191,4 +205,36 @@ func rezipped(t *testing.T, recording []byte, text, by string) []byte {
 	_, _ = zip.Write(bytes.Replace(plain, []byte(text), []byte(by), 1))
 	_ = zip.Close()
 	return out.Bytes()
+}
+
+var honestServers = flag.Int("honest", 1, "on how many servers TestHonestBundles_long records a run")
+
+// No honest bundle is refused, whatever legal surprises the server has, and whether it conforms or not.
+func TestHonestBundles_long(t *testing.T) {
+	groups := faults.Groups(1, faults.Quirks(), 4)
+	defects := faults.Defects()
+	for i := range *honestServers {
+		apply, name := faults.Combine(groups[i%len(groups)]...).Apply, "quirks"
+		if i%4 == 3 {
+			d := defects[i*len(defects)/(*honestServers)]
+			apply, name = d.Apply, d.ID
+		}
+		data, err := dataset.New(dataset.DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		server, err := refserver.New(data, refserver.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := profile.FromDataset(data)
+		handler := apply(&faults.Target{Profile: p, Seed: 1})(faults.Serving(server.Handler()))
+		dir, results := recorded(t, runner.Config{Target: &target.Target{BaseURL: "http://subject.invalid", Kind: target.KindURL, Profile: p},
+			Seed: uint64(i + 1), Transport: faults.RoundTripper(handler, "")})
+		l := verified(t, pack(t, []string{dir}, options("")), bundle.Options{PublicKey: vendor.Public().(ed25519.PublicKey), Now: time.Now()})
+		t.Logf("server %d (%s): %s, %s %v", i+1, name, results.Verdict, l.State(), results.Troubles)
+		if l.State() != bundle.OK {
+			t.Errorf("refused:\n%s", told(l))
+		}
+	}
 }

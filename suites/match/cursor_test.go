@@ -3,29 +3,7 @@ package match
 import (
 	"slices"
 	"testing"
-	"time"
-
-	"outreach.example/conformance/internal/oracle"
-
-	"github.com/google/uuid"
-	"pgregory.net/rapid"
 )
-
-// TestCursorKinds: every UUID, timestamp and email address is told for what it is.
-func TestCursorKinds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		at := time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
-		id := uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
-		email := rapid.StringMatching(`[a-z]([.-]?[a-z0-9]){0,8}@[a-z]{1,8}\.example`).Draw(t, "email")
-		for cursor, want := range map[string]string{
-			id.String(): "UUID", oracle.Timestamp(at): "timestamp", at.Format(time.RFC3339Nano): "timestamp", email: "email address", "page-2": "other",
-		} {
-			if got := CursorKind(cursor); got != want {
-				t.Fatalf("%q is a %s, not a %s", cursor, want, got)
-			}
-		}
-	})
-}
 
 // FuzzCursorKind: whatever a server sends for a cursor has one kind.
 func FuzzCursorKind(f *testing.F) {

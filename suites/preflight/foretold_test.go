@@ -1,10 +1,6 @@
-package preflight_test
+package preflight
 
 import (
-	"bytes"
-	"context"
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -12,11 +8,10 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites/preflight"
 	"outreach.example/conformance/suites/runner"
 )
 
@@ -39,18 +34,10 @@ func TestTheNeedsForetellTheRun_long(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
-					t.Error(err)
-				}
-			})
+			server := embedded(t)
 			tc.drop(server.Profile)
 			server.Profile.BaseURL = server.BaseURL
-			foretold, err := preflight.Assessable(server.Profile, runner.Selection{})
+			foretold, err := Assessable(server.Profile, runner.Selection{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,55 +64,33 @@ func TestTheNeedsForetellTheRun_long(t *testing.T) {
 	}
 }
 
-// sent collects the bodies of requests.
-type sent struct {
-	mu     sync.Mutex
-	bodies []string
-}
-
-func (s *sent) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body != nil {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return nil, err
-		}
-		s.mu.Lock()
-		s.bodies = append(s.bodies, string(body))
-		s.mu.Unlock()
-		r.Body = io.NopCloser(bytes.NewReader(body))
-	}
-	return http.DefaultTransport.RoundTrip(r)
-}
-
 // A run creates placement tests with the values that the profile gives.
 func TestValuesOfTheProfileAreSent(t *testing.T) {
-	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close(context.WithoutCancel(t.Context())) })
+	server := embedded(t)
 	main := server.Profile.Workspaces[dataset.Main]
 	main.Tags = []string{"01890a5d-ac96-774b-bcce-b302099a0910"}
 	main.RecipientsLabels = []profile.Object{{"region": "Europe", "sub_region": "Germany", "type": "Personal", "esp": "given"}}
 	main.Automations = []profile.Object{{"condition": "given", "after": []any{1, 2.5}}}
 	server.Profile.Workspaces[dataset.Main] = main
-
-	var bodies sent
-	results, err := runner.Run(t.Context(), runner.Config{Target: server, Seed: 1, Transport: &bodies,
+	var mu sync.Mutex
+	var bodies strings.Builder
+	results, err := runner.Run(t.Context(), runner.Config{Target: server, Seed: 1,
+		Observe: func(ex client.Exchange) {
+			mu.Lock()
+			defer mu.Unlock()
+			bodies.Write(ex.Request.Body)
+		},
 		Selection: runner.Selection{Requirements: []string{"STATE-CREATE-TAGS", "STATE-CREATE-RECIPIENTS_LABELS", "STATE-CREATE-AUTOMATIONS"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if results.Verdict != reports.Passed {
-		t.Errorf("%s: %v", results.Verdict, results.Reasons)
+	if err != nil || results.Verdict != reports.Passed {
+		t.Fatal(results.Verdict, results.Reasons, err)
 	}
 	for _, want := range []string{
 		`"tags":["01890a5d-ac96-774b-bcce-b302099a0910"]`,
 		`"recipients_labels":[{"esp":"given","region":"Europe","sub_region":"Germany","type":"Personal"}]`,
 		`"automations":[{"after":[1,2.5],"condition":"given"}]`,
 	} {
-		if !strings.Contains(strings.Join(bodies.bodies, "\n"), want) {
-			t.Errorf("no request has %s:\n%s", want, strings.Join(bodies.bodies, "\n"))
+		if !strings.Contains(bodies.String(), want) {
+			t.Errorf("no request has %s", want)
 		}
 	}
 }

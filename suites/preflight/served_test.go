@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -84,40 +83,6 @@ func TestDiscoverListsWhatIsServed_long(t *testing.T) {
 	}
 }
 
-// Some servers parse a body before they look for the route or for the key.
-func TestDiscoverOnAServerThatParsesFirst(t *testing.T) {
-	serves := []string{spec.ListPlacementTests, spec.CreatePlacementTest, spec.MoveLead}
-	for _, authFirst := range []bool{false, true} {
-		t.Run(fmt.Sprint(authFirst), func(t *testing.T) {
-			g := NewWithT(t)
-			on := referenceBehind(t, func(api http.Handler) http.Handler {
-				return parsing(testbed.Partial{Next: api, Serves: serves, AuthorizationFirst: authFirst, Form: testbed.Unserved404Page})
-			})
-			p, notes := discovered(t, on)
-			g.Expect(p.Operations).To(ContainElements(serves))
-			if authFirst { // 400 to the key, 401 without: nothing shows what is served
-				g.Expect(p.Operations).To(ConsistOf(append(serves, spec.AddCampaignVariables, spec.MoveAccounts)))
-			} else {
-				g.Expect(p.Operations).To(ConsistOf(serves))
-			}
-			g.Expect(notes).To(ContainSubstring("harmless requests do not show"))
-		})
-	}
-}
-
-// parsing answers 400 to bodies that are not JSON.
-func parsing(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil || len(body) > 0 && !json.Valid(body) {
-			http.Error(w, "Bad Request", http.StatusBadRequest)
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		next.ServeHTTP(w, r)
-	})
-}
-
 // A server that asks nobody for a key gets no request from which it could make a row.
 func TestNothingIsMadeOnAnOpenServer(t *testing.T) {
 	g := NewWithT(t)
@@ -152,13 +117,6 @@ func at(t *testing.T, p *profile.Profile, address string) *target.Target {
 		t.Fatal(err)
 	}
 	return on
-}
-
-func TestDiscoverOnACompleteServer(t *testing.T) {
-	g := NewWithT(t)
-	p, notes := discovered(t, reference(t))
-	g.Expect(p.Operations).To(BeEmpty(), "all are served")
-	g.Expect(notes).NotTo(ContainSubstring("implement"))
 }
 
 // Whatever a server answers, the signs of two responses that differ only in the path
@@ -238,45 +196,6 @@ func TestCheckWithKeysThatAreRefused_long(t *testing.T) {
 			HaveField("Missing", ConsistOf(HaveField("Input", `a key of the workspace "main" that may read lead-labels.list`))),
 			HaveField("Assessable", BeNumerically(">", 0)))))
 	})
-}
-
-// A key without scopes shows something about scopes only if the target distinguishes
-// it from a key that does not exist.
-func TestCheckOfAKeyWithoutScopes_long(t *testing.T) {
-	for what, like := range map[string]bool{"as an unknown key": true, "as a known key": false} {
-		t.Run(what, func(t *testing.T) {
-			g := NewWithT(t)
-			on := reference(t)
-			without, _ := on.Profile.ScopedKey(dataset.Main, "")
-			if like {
-				key(on.Profile, without.Name).Token = "no-such-key"
-			}
-			report, err := Check(t.Context(), on, runner.Selection{Requirements: []string{string(spec.ScopeNone)}}, nil)
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(report.Wrong()).To(BeEmpty(), "a server may answer both alike")
-			g.Expect(report.Assessable() == 0).To(Equal(like), "%v", report.Coverage)
-			if like {
-				g.Expect(report.Keys).To(ContainElement(And(HaveField("What", "key "+without.Name),
-					HaveField("Says", ContainSubstring("returns 401, as to a key that does not exist")))))
-			}
-		})
-	}
-}
-
-// A key that may read only some lists is enough for a run that assesses these.
-func TestDiscoverWithANarrowKey_long(t *testing.T) {
-	g := NewWithT(t)
-	on := reference(t)
-	narrow, _ := on.Profile.ScopedKey(dataset.Main, "lead_lists:read")
-	bare := at(t, &profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
-	p, _, err := Discover(t.Context(), bare, narrow.Token, "FOUND_KEY", nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	p.Keys[0].Token = narrow.Token
-	report, err := Check(t.Context(), at(t, p, on.BaseURL), runner.Selection{}, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(report.Wrong()).To(BeEmpty())
-	g.Expect(report.Assessable()).To(BeNumerically(">", 0))
-	g.Expect(report.Data).To(ContainElement(HaveField("What", spec.ListLeadLists)))
 }
 
 // If a run may change nothing, check sends nothing but requests that read.

@@ -1,8 +1,14 @@
 package runner
 
 import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/format"
+	"maps"
+	"os"
 	"slices"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,89 +16,86 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/api"
 )
 
-// specsOf returns a spec that exceeds the rate limit, and another one.
-func specsOf(t *testing.T) (probe, other api.Spec) {
-	t.Helper()
-	for _, s := range suites.Tree.Specs() {
-		if exceedsRateLimit(s) {
-			probe = s
-		} else {
-			other = s
-		}
+// What a run may cost follows from the specs and the profile.
+func TestEstimate(t *testing.T) {
+	of := func(id spec.ID) api.Spec {
+		return api.Spec{Operation: spec.ListLeadLists, Pairs: []spec.Pair{id.On(spec.ListLeadLists)}}
 	}
-	if probe.Operation == "" || other.Operation == "" {
-		t.Fatal("both kinds must exist")
+	const main = 16 // walks
+	for name, tc := range map[string]struct {
+		limit     *profile.RateLimit
+		pace      float64
+		budget    int
+		roundTrip time.Duration
+		specs     []api.Spec
+		probes    int
+		says      string
+	}{
+		"no key may be driven to its limit": {specs: []api.Spec{of(spec.Rate429)}, roundTrip: time.Millisecond, says: "1 spec, about 0 requests; about 1 s at a round trip of 1.0 ms, longer if"},
+		"the pace, and until requests are served again": {limit: &profile.RateLimit{Key: "limited", Budget: 500, Requests: 10, Per: 30 * time.Second}, pace: 2,
+			specs: []api.Spec{of(spec.Rate429)}, roundTrip: 100 * time.Millisecond, probes: 500,
+			says: "1 spec, about 0 requests, up to 500 more to exceed the rate limit of the key limited; about 6 min at 2 requests/s, longer if the target answers 429 or has long lists, or on a busy machine"},
+		"each key may have the limit of one": {limit: &profile.RateLimit{Key: "limited", Budget: 500, Requests: 20, Per: time.Second},
+			specs: slices.Repeat([]api.Spec{of(spec.PageWalkEnds)}, main), roundTrip: time.Millisecond, says: "(20 s if every key has the limit of the key limited)"},
+		"a budget": {limit: &profile.RateLimit{Key: "limited", Budget: 500, Requests: 10, Per: 30 * time.Second}, budget: 120,
+			specs: []api.Spec{of(spec.Rate429)}, probes: 120, says: "at most 120 in all (budget); about 61 s at an unknown round trip"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			p := &profile.Profile{Pace: profile.Pace{Concurrency: 10, RequestsPerSecond: tc.pace}, Budget: tc.budget, RateLimit: tc.limit}
+			d, err := describe(Config{Target: &target.Target{Kind: target.KindURL, Profile: p}}, "id", time.Now())
+			g.Expect(err).NotTo(HaveOccurred())
+			d.estimate(tc.specs, tc.roundTrip)
+			g.Expect(d.Probes).To(Equal(tc.probes))
+			g.Expect(d.String()).To(ContainSubstring(tc.says))
+		})
 	}
-	return probe, other
 }
 
-// The estimate of a run on the reference server is right within a factor of 2, and the
-// run spends the time that it says.
-func TestEstimate_long(t *testing.T) {
-	t.Parallel()
+var update = flag.Bool("update", false, "write whole_gen.go anew")
+
+// whole_gen.go lists the checks that a run leaves out if all lists are too long, by the list
+// that they lack. So the run can name them before its first spec.
+func TestChecksThatNeedWholeLists_long(t *testing.T) {
 	g := NewWithT(t)
 	var said Description
-	results := judged(t, t.Context(), Config{Target: embedded(t), Selection: Selection{Groups: []string{"!rate", "!errors"}}, Begin: func(d Description) { said = d }})
-	sent := results.Traffic.Requests
-	g.Expect(said.Requests).To(And(BeNumerically(">", sent/2), BeNumerically("<", 2*sent)))
-	g.Expect(said.Probes).To(BeZero())
-	g.Expect(said.RoundTrip).To(BeNumerically(">", 0))
-	spent := results.Run.Time
-	g.Expect(spent.Judging + spent.RateLimit + spent.Throttled + spent.Paced + spent.Locked).To(BeNumerically("~", results.Run.Seconds, 0.1*results.Run.Seconds+0.1))
-}
-
-// A run announces that it exceeds the rate limit, with the key and the number of requests.
-func TestTheRateLimitIsAnnounced(t *testing.T) {
-	t.Parallel()
-	var mu sync.Mutex
-	var announced []string
-	judged(t, t.Context(), Config{Target: embedded(t), Selection: Selection{Requirements: []string{string(spec.RateResumes)}},
-		Waits: func(what string, atMost time.Duration) {
-			mu.Lock()
-			defer mu.Unlock()
-			if atMost == 0 {
-				announced = append(announced, what)
+	results := judged(t, t.Context(), Config{Target: embedded(t), maxListRows: 1, Begin: func(d Description) { said = d }})
+	g.Expect(of(results, reports.Fail)).To(BeEmpty())
+	g.Expect(of(results, reports.Error)).To(BeEmpty())
+	whole := map[string][]spec.Pair{}
+	for _, c := range results.Checks {
+		for _, missing := range c.Missing {
+			if _, list, ok := strings.Cut(missing, " pages from "); ok && c.Outcome == reports.NotAssessed {
+				whole[list] = append(whole[list], spec.Pair{Requirement: c.Requirement, Operation: c.Operation})
+				break
 			}
-		}})
-	NewWithT(t).Expect(announced).To(Equal([]string{"exceeding the rate limit of the key limited, up to 200 requests"}))
-}
-
-func TestEstimateOfBoundedRuns(t *testing.T) {
-	g := NewWithT(t)
-	probe, other := specsOf(t)
-	p := &profile.Profile{Pace: profile.Pace{Concurrency: 10}}
-	estimated := func(roundTrip time.Duration, specs ...api.Spec) Description {
-		d, err := describe(Config{Target: &target.Target{Kind: target.KindURL, Profile: p}}, "id", time.Now())
-		g.Expect(err).NotTo(HaveOccurred())
-		d.estimate(specs, roundTrip)
-		return d
+		}
 	}
-	g.Expect(estimated(100*time.Millisecond, probe, other).Probes).To(BeZero(), "no key may be driven to its limit")
-
-	p.RateLimit = &profile.RateLimit{Key: "limited", Budget: 500, Requests: 10, Per: 30 * time.Second}
-	p.Pace.RequestsPerSecond = 2
-	list := api.Spec{Operation: spec.ListLeadLists, Pairs: []spec.Pair{{Requirement: string(spec.Rate429), Operation: spec.ListLeadLists}}}
-	d := estimated(100*time.Millisecond, list)
-	g.Expect(d.Probes).To(Equal(500))
-	g.Expect(d.Time).To(Equal(250*time.Second+time.Minute), "the pace, and until requests are served again")
-	g.Expect(d.String()).To(Equal("1 spec, about 0 requests, up to 500 more to exceed the rate limit of the key limited; " +
-		"about 6 min at 2 requests/s, longer if the target answers 429 or has long lists, or on a busy machine"))
-
-	p.RateLimit.Requests, p.RateLimit.Per = 20, time.Second
-	walk := api.Spec{Operation: spec.ListLeadLists, Pairs: []spec.Pair{{Requirement: string(spec.PageWalkEnds), Operation: spec.ListLeadLists}}}
-	p.Pace.RequestsPerSecond = 0
-	d = estimated(time.Millisecond, slices.Repeat([]api.Spec{walk}, 16)...)
-	g.Expect(d.Limited).To(Equal(20 * time.Second))
-	g.Expect(d.String()).To(ContainSubstring("(20 s if every key has the limit of the key limited)"))
-
-	p.RateLimit.Requests, p.RateLimit.Per = 10, 30*time.Second
-	p.Budget, p.Pace.RequestsPerSecond = 120, 0
-	d = estimated(0, list)
-	g.Expect(d.Probes).To(Equal(120))
-	g.Expect(d.String()).To(ContainSubstring("at most 120 in all (budget); about 61 s at an unknown round trip"))
+	if !*update {
+		g.Expect(whole).To(Equal(needsWholeList), "run make generate")
+		g.Expect(said.LeftOut).To(HaveLen(len(whole)))
+		g.Expect(said.LeftOut).To(HaveEach(MatchRegexp(`^not assessed without a list of at most 1 rows and \d+ pages from \S+: \d+ checks: \S+ [A-Z]`)))
+		return
+	}
+	var out bytes.Buffer
+	out.WriteString("// Code generated by go test ./suites/runner -run TestChecksThatNeedWholeLists_long -args -update; DO NOT EDIT.\n\n" +
+		"package runner\n\nimport \"outreach.example/conformance/spec\"\n\n" +
+		"// needsWholeList are the checks that are not assessed if a list is too long to be read whole.\n" +
+		"var needsWholeList = map[string][]spec.Pair{\n")
+	for _, list := range slices.Sorted(maps.Keys(whole)) {
+		fmt.Fprintf(&out, "%q: {\n", list)
+		for _, p := range whole[list] {
+			fmt.Fprintf(&out, "{Requirement: %q, Operation: %q},\n", p.Requirement, p.Operation)
+		}
+		out.WriteString("},\n")
+	}
+	out.WriteString("}\n")
+	source, err := format.Source(out.Bytes())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.WriteFile("whole_gen.go", source, 0o600)).To(Succeed())
 }

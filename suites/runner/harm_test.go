@@ -2,256 +2,239 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/sandbox"
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/api"
+	"outreach.example/conformance/suites/tree"
 )
 
-// misleading stands before a server and answers creations with tests that the run did
-// not create.
+// misleading is the way to a server that answers every third creation of the main workspace with
+// a test that existed before. It may show that test under the name that was sent from then on.
 type misleading struct {
 	t       *testing.T
 	server  *target.Target
-	victims []map[string]any // rows that existed before the run
+	victims []string // ids
+	adopts  bool
 
 	mu      sync.Mutex
 	created int
-	first   []byte            // the first response to a creation
-	renamed map[string]string // the name that a row shows instead of its own, by id
-	mislead func(m *misleading, r *http.Request, body []byte) *http.Response
+	renamed map[string]string // by id
 }
 
 func (m *misleading) RoundTrip(r *http.Request) (*http.Response, error) {
-	var body []byte
+	var sent struct{ Name any }
 	if r.Body != nil {
-		body, _ = io.ReadAll(r.Body)
+		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
+		_ = json.Unmarshal(body, &sent) // specs also send what is not JSON
 	}
-	op, id, _ := spec.MatchOperation(r.Method, r.URL.Path)
-	if op.ID == spec.DeletePlacementTest && slices.ContainsFunc(m.victims, func(row map[string]any) bool { return row["id"] == id }) {
-		if key, _ := m.server.Profile.FullKey(dataset.Main); r.Header.Get("Authorization") == "Bearer "+key.Token {
-			m.t.Errorf("the run deletes the test %s, which existed before", id)
-		}
-	}
-	if answer := m.mislead(m, r, body); answer != nil {
-		return answer, nil
-	}
-	answer, err := http.DefaultTransport.RoundTrip(r)
-	if err == nil && (op.ID == spec.GetPlacementTest || op.ID == spec.ListPlacementTests) {
-		m.rename(answer)
-	}
-	return answer, err
-}
-
-// rename changes names in a response.
-func (m *misleading) rename(answer *http.Response) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	text, _ := io.ReadAll(answer.Body)
-	var body map[string]any
-	if json.Unmarshal(text, &body) == nil && len(m.renamed) > 0 {
-		rows, _ := body["items"].([]any)
-		for _, row := range append(rows, any(body)) {
-			one, _ := row.(map[string]any)
-			id, _ := one["id"].(string)
-			if name, ok := m.renamed[id]; ok {
-				one["name"] = name
+	main := r.Header.Get("Authorization") == "Bearer "+tokenOf(m.server, dataset.Main)
+	if _, id, _ := spec.MatchOperation(r.Method, r.URL.Path); main && asks(r, spec.DeletePlacementTest) && slices.Contains(m.victims, id) {
+		m.t.Errorf("the run deletes the test %s, which existed before", id)
+	}
+	name, _ := sent.Name.(string)
+	if main && asks(r, spec.CreatePlacementTest) {
+		if m.created++; m.created%3 == 0 && len(m.renamed) < len(m.victims) {
+			id := m.victims[len(m.renamed)]
+			m.renamed[id] = name
+			r = r.Clone(r.Context())
+			r.Method, r.Body, r.ContentLength = http.MethodGet, nil, 0
+			r.URL.Path += "/" + id
+		}
+	}
+	return changing(func(_ *http.Request, _ *http.Response, body any) any {
+		one, _ := body.(map[string]any)
+		rows, _ := one["items"].([]any)
+		for _, row := range append(rows, any(one)) {
+			row, _ := row.(map[string]any)
+			id, _ := row["id"].(string)
+			if name := m.renamed[id]; m.adopts && name != "" {
+				row["name"] = name
 			}
 		}
-		text, _ = json.Marshal(body)
-	}
-	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-	answer.Header.Del("Content-Length")
-}
-
-// creates reports whether the request creates a test in the main workspace, and its number.
-func (m *misleading) creates(r *http.Request) (n int, ok bool) {
-	op, _, _ := spec.MatchOperation(r.Method, r.URL.Path)
-	key, _ := m.server.Profile.FullKey(dataset.Main)
-	if op.ID != spec.CreatePlacementTest || r.Header.Get("Authorization") != "Bearer "+key.Token {
-		return 0, false
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.created++
-	return m.created, true
-}
-
-func shown(r *http.Request, row map[string]any) *http.Response {
-	text, _ := json.Marshal(row)
-	return &http.Response{StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(text)), ContentLength: int64(len(text))}
-}
-
-func nameIn(body []byte) string {
-	var sent struct{ Name any }
-	_ = json.Unmarshal(body, &sent) // specs also send what is not JSON
-	name, _ := sent.Name.(string)
-	return name
+		return body
+	})(r)
 }
 
 // A run deletes only what it has provably created, whatever id a creation is answered
 // with. It removes the rows that it did create, and says what may be left.
-func TestRunDeletesOnlyItsOwnRows_long(t *testing.T) {
-	everyThird := func(m *misleading, r *http.Request) (victim map[string]any, ok bool) {
-		n, creates := m.creates(r)
-		if i := n / 3; creates && n%3 == 0 && i < len(m.victims) { // each at most once
-			return maps.Clone(m.victims[i]), true
+func TestRunDeletesOnlyItsOwnRows(t *testing.T) {
+	for _, adopts := range []bool{false, true} {
+		g, server := NewWithT(t), embedded(t)
+		before := tests(t, server)
+		results := judged(t, t.Context(), Config{Target: server, JournalDir: t.TempDir(),
+			Transport: &misleading{t: t, server: server, victims: before[:20], adopts: adopts, renamed: map[string]string{}},
+			Selection: Selection{Requirements: []string{"STATE-CREATE-*", "STATE-DELETE-*"}, Operations: []string{"inbox-placement-tests.*"}}})
+		g.Expect(results.Verdict).To(Equal(reports.Failed))
+		g.Expect(tests(t, server)).To(ConsistOf(before))
+		said := ContainElement(HaveField("What", And(ContainSubstring("may be left on the target"), ContainSubstring("it may have existed before the run created any"))))
+		if !adopts {
+			said = Not(said)
 		}
-		return nil, false
+		g.Expect(results.Troubles).To(said)
 	}
-	for _, tc := range []struct {
-		name    string
-		mislead func(m *misleading, r *http.Request, body []byte) *http.Response
-		broken  string // a requirement that fails on create
-		trouble string
+}
+
+// A server error, or no response, says nothing about whether a change was made: the run or, as
+// its journal tells, cleanup puts it back. Nothing fails but the requirement of the request.
+func TestChangesWithoutAnAnswerArePutBack(t *testing.T) {
+	const move, nowhere = "ACCOUNTS-MOVED", "REQUEST-INVALID-DESTINATION_WORKSPACE_ID"
+	failing := always(500, "application/json", "{}")
+	for name, tc := range map[string]struct {
+		requirement, operation string
+		nth                    int64 // request of the operation with a body
+		arrives, fails         bool  // fails: the answer is 500
 	}{
-		{name: "an idempotent creation answers with a row that existed before", broken: "STATE-CREATE-NAME",
-			mislead: func(m *misleading, r *http.Request, _ []byte) *http.Response {
-				if victim, ok := everyThird(m, r); ok {
-					return shown(r, victim)
-				}
-				return nil
-			}},
-		{name: "and it echoes the name", broken: "STATE-CREATE-NAME",
-			mislead: func(m *misleading, r *http.Request, body []byte) *http.Response {
-				if victim, ok := everyThird(m, r); ok {
-					victim["name"] = nameIn(body)
-					return shown(r, victim)
-				}
-				return nil
-			}},
-		{name: "and the row shows the name from then on", broken: "STATE-CREATE-NAME", trouble: "it may have existed before the run created any",
-			mislead: func(m *misleading, r *http.Request, body []byte) *http.Response {
-				if victim, ok := everyThird(m, r); ok {
-					m.mu.Lock()
-					defer m.mu.Unlock()
-					id, _ := victim["id"].(string)
-					victim["name"], m.renamed[id] = nameIn(body), nameIn(body)
-					return shown(r, victim)
-				}
-				return nil
-			}},
-		{name: "the creation takes place, and its answer names another row", broken: "STATE-CREATE-NAME",
-			mislead: func(m *misleading, r *http.Request, body []byte) *http.Response {
-				if victim, ok := everyThird(m, r); ok {
-					if answer, err := http.DefaultTransport.RoundTrip(r); err != nil || answer.StatusCode != http.StatusOK {
-						return answer
-					}
-					return shown(r, victim)
-				}
-				return nil
-			}},
-		{name: "a cache answers with the first creation", broken: "STATE-CREATE-NAME", trouble: "another creation of the run received the same id",
-			mislead: func(m *misleading, r *http.Request, body []byte) *http.Response {
-				n, creates := m.creates(r)
-				if !creates {
-					return nil
-				}
-				m.mu.Lock()
-				defer m.mu.Unlock()
-				var row map[string]any
-				if m.first != nil && n%3 == 0 {
-					_ = json.Unmarshal(m.first, &row)
-					return shown(r, row)
-				}
-				answer, err := http.DefaultTransport.RoundTrip(r)
-				if err != nil {
-					return nil
-				}
-				text, _ := io.ReadAll(answer.Body)
-				if answer.Body = io.NopCloser(bytes.NewReader(text)); answer.StatusCode == http.StatusOK && m.first == nil {
-					m.first = text
-				}
-				return answer
-			}},
-		{name: "a deletion is answered with 200 and deletes nothing", broken: "STATE-DELETE-GET", trouble: "answered its deletion with 200",
-			mislead: func(m *misleading, r *http.Request, _ []byte) *http.Response {
-				if op, _, _ := spec.MatchOperation(r.Method, r.URL.Path); op.ID != spec.DeletePlacementTest {
-					return nil
-				}
-				get := r.Clone(r.Context())
-				get.Method, get.Body = http.MethodGet, nil
-				answer, _ := http.DefaultTransport.RoundTrip(get)
-				return answer
-			}},
+		"a creation answered with 500":      {"STATUS-200", spec.CreatePlacementTest, 1, true, true},
+		"a creation without an answer":      {"STATUS-200", spec.CreatePlacementTest, 1, true, false},
+		"a move answered with 500":          {move, spec.MoveAccounts, 1, true, true},
+		"a move without an answer":          {move, spec.MoveAccounts, 1, true, false},
+		"a move that never arrives":         {move, spec.MoveAccounts, 1, false, false},
+		"a way back that is not answered":   {move, spec.MoveAccounts, 2, true, false},
+		"a way back that never arrives":     {move, spec.MoveAccounts, 2, false, false},
+		"a move to nowhere answered by 500": {nowhere, spec.MoveAccounts, 1, false, true},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			g := NewWithT(t)
-			server, journals := embedded(t), t.TempDir()
-			before := ids(t, server)
-			front := &misleading{t: t, server: server, victims: rowsOf(t, server), renamed: map[string]string{}, mislead: tc.mislead}
-			results := judged(t, t.Context(), Config{Target: server, Transport: front, JournalDir: journals,
-				Selection: Selection{Requirements: []string{"STATE-*", "META-*", "REQUEST-*"}, Operations: []string{"inbox-placement-tests.*"}}})
-			g.Expect(results.Verdict).To(Equal(reports.Failed))
-			g.Expect(of(results, reports.Fail)).To(ContainElement(HavePrefix(tc.broken)))
-			after := ids(t, server)
-			g.Expect(missing(before, after)).To(BeEmpty(), "rows that existed before")
-			var said []string
-			for _, trouble := range results.Troubles {
-				said = append(said, trouble.What)
+		t.Run(name, func(t *testing.T) {
+			g, server, journals := NewWithT(t), embedded(t), t.TempDir()
+			before := tests(t, server)
+			var came atomic.Int64
+			results := judged(t, t.Context(), Config{Target: server, JournalDir: journals,
+				Selection: Selection{Operations: []string{tc.operation}, Requirements: []string{tc.requirement}},
+				Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+					if asks(r, tc.operation) && r.ContentLength > int64(len(`{}`)) && came.Add(1) == tc.nth { // {} asks what is served
+						if tc.arrives {
+							if answer, err := http.DefaultTransport.RoundTrip(r); err == nil {
+								_ = answer.Body.Close()
+							}
+						}
+						if tc.fails {
+							return failing(r)
+						}
+						return nil, io.ErrUnexpectedEOF
+					}
+					return http.DefaultTransport.RoundTrip(r)
+				})})
+			g.Expect(came.Load()).To(BeNumerically(">=", tc.nth), "or nothing was lost")
+			if !tc.fails {
+				g.Expect(of(results, reports.Fail)).To(BeEmpty())
 			}
-			if tc.trouble == "" {
-				g.Expect(missing(after, before)).To(BeEmpty(), "rows of the run that are left")
-				g.Expect(said).To(BeEmpty())
-			} else {
-				g.Expect(said).To(ContainElement(And(ContainSubstring("may be left on the target"), ContainSubstring(tc.trouble))))
-			}
-			if strings.Contains(tc.name, "deletes nothing") {
-				g.Expect(os.ReadDir(journals)).To(HaveLen(1), "cleanup tries again")
-				_, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journals, nil)
-				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(missing(ids(t, server), before)).To(BeEmpty())
-			}
+			cleanUp(t, server, journals)
 			g.Expect(os.ReadDir(journals)).To(BeEmpty())
+			g.Expect(tests(t, server)).To(ConsistOf(before))
+			expectHome(t, server)
 		})
 	}
 }
 
-// ids returns the ids of all tests of the main workspace.
-func ids(t *testing.T, server *target.Target) []string {
-	t.Helper()
-	key, _ := server.Profile.FullKey(dataset.Main)
-	return testbed.Listed(t, server.BaseURL+spec.MustOperation(spec.ListPlacementTests).Path, key.Token)
+// What a run leaves in doubt is not touched by the runs that find its journal, until cleanup
+// has put it back.
+func TestRunsAfterALostMove(t *testing.T) {
+	g, server := NewWithT(t), embedded(t)
+	moves := Config{Target: server, JournalDir: t.TempDir(), Selection: Selection{Requirements: []string{"ACCOUNTS-MOVED"}}}
+	moving := func(r *http.Request) bool { return asks(r, spec.MoveAccounts) && r.ContentLength > int64(len(`{}`)) }
+	var came atomic.Int64
+	lossy, idle := moves, moves
+	lossy.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		if moving(r) && came.Add(1) > 1 { // the way back
+			return nil, io.ErrUnexpectedEOF
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	})
+	g.Expect(judged(t, t.Context(), lossy).Verdict).To(Equal(reports.Inconclusive))
+	idle.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		g.Expect(moving(r)).To(BeFalse())
+		return http.DefaultTransport.RoundTrip(r)
+	})
+	g.Expect(judged(t, t.Context(), idle).Checks).To(ConsistOf(And(HaveField("Outcome", reports.NotAssessed),
+		HaveField("Missing", ContainElement(ContainSubstring("outreach-conformance cleanup"))))))
+	cleanUp(t, server, moves.JournalDir)
+	g.Expect(judged(t, t.Context(), moves).Verdict).To(Equal(reports.Passed))
 }
 
-// missing returns what only the first of the lists has.
-func missing(from, in []string) []string {
-	return slices.DeleteFunc(slices.Clone(from), func(id string) bool { return slices.Contains(in, id) })
+// A run that its budget ends leaves nothing on the target, and no journal. A request that is
+// sent again after a 429 counts again.
+func TestSmallBudgets(t *testing.T) {
+	const budget = 20
+	g, journals := NewWithT(t), t.TempDir()
+	subject := described(embedded(t), func(p *profile.Profile) { p.Budget, p.Pace.Concurrency = budget, 1 })
+	before := tests(t, subject)
+	judged(t, t.Context(), Config{Target: subject, JournalDir: journals, Selection: Selection{Operations: []string{"inbox-placement-tests.*"}}})
+	g.Expect(os.ReadDir(journals)).To(BeEmpty())
+	g.Expect(tests(t, subject)).To(ConsistOf(before))
+
+	var sent atomic.Int64
+	again := throttling("0")
+	judged(t, t.Context(), Config{Target: subject, Selection: Selection{Operations: []string{spec.ListGroupMembers}, Groups: []string{"pages"}},
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if sent.Add(1)%2 == 1 {
+				return again(r)
+			}
+			return http.DefaultTransport.RoundTrip(r)
+		})})
+	g.Expect(sent.Load()).To(And(BeNumerically(">", budget/2), BeNumerically("<=", budget+1)), "the last request may be sent again")
 }
 
-// rowsOf returns some tests of the main workspace.
-func rowsOf(t *testing.T, server *target.Target) (rows []map[string]any) {
-	t.Helper()
-	key, _ := server.Profile.FullKey(dataset.Main)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.BaseURL+"/api/v2/inbox-placement-tests?limit=50", nil)
-	if err != nil {
-		t.Fatal(err)
+// An interrupted run ends soon, rolls back, and has results before that: a target that stalls
+// does not hold them up. What is broken off is in the journal.
+func TestInterruption(t *testing.T) {
+	g, server, journals := NewWithT(t), embedded(t), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	before := tests(t, server)
+	written := make(chan struct{})
+	var interrupted atomic.Bool
+	const after = 60
+	done := 0
+	var early []reports.Results
+	results := judged(t, ctx, Config{Target: server, JournalDir: journals,
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if interrupted.Load() && r.Method == http.MethodDelete {
+				<-written
+			}
+			return http.DefaultTransport.RoundTrip(r)
+		}),
+		Progress: tree.Progress{End: func(api.Spec, int) {
+			if done++; done == after {
+				interrupted.Store(true)
+				cancel()
+			}
+		}},
+		Interrupted: func(r reports.Results) {
+			early = append(early, r)
+			close(written)
+		}})
+	g.Expect(early).To(HaveLen(1))
+	g.Expect(readable(early[0])).To(Succeed())
+	for _, r := range []reports.Results{early[0], results} {
+		g.Expect(r.Run.Interrupted).To(BeTrue())
+		g.Expect(r.Verdict).To(Equal(reports.Inconclusive))
+		g.Expect(r.ExitCode()).To(Equal(130))
+		g.Expect(r.Reasons).To(ConsistOf("the run was interrupted"))
 	}
-	r.Header.Set("Authorization", "Bearer "+key.Token)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	var page struct{ Items []map[string]any }
-	if err := json.NewDecoder(answer.Body).Decode(&page); err != nil || len(page.Items) == 0 {
-		t.Fatal(err, page)
-	}
-	return page.Items
+	g.Expect(results.Troubles).To(BeEmpty())
+	g.Expect(results.Run.Specs).To(And(BeNumerically(">=", after), BeNumerically("<", len(suites.Tree.Specs()))))
+	g.Expect(of(results, reports.Pass)).NotTo(BeEmpty())
+	g.Expect(results.Checks).To(ContainElement(HaveField("Missing", ContainElement(ContainSubstring("interrupted")))))
+	g.Expect(len(of(results, reports.Pass)) + len(of(results, reports.NotAssessed))).To(Equal(len(spec.Pairs())))
+	cleanUp(t, server, journals)
+	g.Expect(os.ReadDir(journals)).To(BeEmpty())
+	g.Expect(tests(t, server)).To(ConsistOf(before))
 }

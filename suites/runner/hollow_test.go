@@ -3,7 +3,6 @@ package runner
 import (
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"path"
 	"slices"
 	"testing"
@@ -12,25 +11,6 @@ import (
 
 	"outreach.example/conformance/reports"
 )
-
-// saying answers every request with 200 and the body, whatever was asked for.
-func saying(contentType, body string) roundTripper { return always(http.StatusOK, contentType, body) }
-
-// always answers every request alike, whatever was asked for.
-func always(status int, contentType, body string) roundTripper {
-	return func(r *http.Request) (*http.Response, error) {
-		w := httptest.NewRecorder()
-		w.Header()["Content-Type"] = nil // or the recorder would guess one
-		if contentType != "" {
-			w.Header().Set("Content-Type", contentType)
-		}
-		w.WriteHeader(status)
-		_, _ = w.WriteString(body)
-		answer := w.Result()
-		answer.Request = r
-		return answer, nil
-	}
-}
 
 // What a server may pass that answers everything alike, and why that is earned:
 // the answer itself is what the requirement asks for.
@@ -47,11 +27,7 @@ var (
 	}
 	formed = map[string]string{"BODY-TYPE": "the body is an object or an array, where such is due"}
 	scoped = map[string]string{
-		"SCOPE-EXACT":        "the key was let in to what is documented",
-		"SCOPE-RESOURCE-ALL": "the key was let in to what is documented",
-		"SCOPE-ALL-ACTION":   "the key was let in to what is documented",
-		"SCOPE-ALL-ALL":      "the key was let in to what is documented",
-		"SCOPE-SEVERAL":      "the key was let in to what is documented",
+		"SCOPE-EXACT": "the key was let in", "SCOPE-RESOURCE-ALL": "the key was let in", "SCOPE-ALL-*": "the key was let in", "SCOPE-SEVERAL": "the key was let in",
 	}
 	alike = map[string]string{"SCOPE-SAME-ROWS": "every key saw the same row"}
 	paged = map[string]string{
@@ -92,24 +68,19 @@ func TestHollowServersPassNothingTheyHaveNotEarned_long(t *testing.T) {
 		answer roundTripper
 		earned map[string]string // pattern of requirements → reason
 	}{
-		{"empty object", saying(json, `{}`), together(status200, typed, written, formed)},
-		{"page without items", saying(json, `{"items":[]}`), together(status200, typed, written, formed, scoped, paged)},
-		{"page of an empty object", saying(json, `{"items":[{}]}`), together(status200, typed, written, formed, scoped, paged, alike,
+		{"empty object", always(200, json, `{}`), together(status200, typed, written, formed)},
+		{"page without items", always(200, json, `{"items":[]}`), together(status200, typed, written, formed, scoped, paged)},
+		{"page of an empty object", always(200, json, `{"items":[{}]}`), together(status200, typed, written, formed, scoped, paged, alike,
 			map[string]string{"PAGE-LIMIT-HONOURED": "one item is not more than any limit"})},
-		{"empty array", saying(json, `[]`), together(status200, typed, written, formed, scoped)},
-		{"array of an empty object", saying(json, `[{}]`), together(status200, typed, written, formed, scoped, alike)},
-		{"null", saying(json, `null`), together(status200, typed, written)},
-		{"id of null", saying(json, `{"id":null}`), together(status200, typed, written, formed, present)},
-		{"the same id", saying(json, `{"id":"019535d9-3df7-79fb-b466-fa907fa17f9e"}`), together(status200, typed, written, formed, scoped, alike, present, valued,
+		{"empty array", always(200, json, `[]`), together(status200, typed, written, formed, scoped)},
+		{"the same id", always(200, json, `{"id":"019535d9-3df7-79fb-b466-fa907fa17f9e"}`), together(status200, typed, written, formed, scoped, alike, present, valued,
 			map[string]string{"META-ELSEWHERE": "a thing with an id, and no metadata"})},
-		{"success", saying(json, `{"status":"success"}`), together(status200, typed, written, formed, present, valued)},
-		{"web page", saying("text/html", `<html></html>`), status200},
-		{"empty body", saying(json, ``), together(status200, typed)},
+		{"success", always(200, json, `{"status":"success"}`), together(status200, typed, written, formed, present, valued)},
+		{"web page", always(200, "text/html", `<html></html>`), status200},
+		{"empty body", always(200, json, ``), together(status200, typed)},
 		{"no content", always(204, "", ``), nil},
-		{"redirect", always(302, "text/html", ``), nil},
 		{"401", always(401, json, refusal("401", "Unauthorized")), nil},
 		{"402", always(402, json, refusal("402", "Payment Required")), map[string]string{"ERROR-402-*": "the body is the documented one"}},
-		{"403", always(403, json, `{}`), nil},
 		{"404", always(404, json, refusal("404", "Not Found")), nil}, // it serves nothing
 		{"500", always(500, json, `{}`), nil},
 	} {
@@ -118,7 +89,7 @@ func TestHollowServersPassNothingTheyHaveNotEarned_long(t *testing.T) {
 			g := NewWithT(t)
 			results := judged(t, t.Context(), Config{Target: server, Transport: tc.answer})
 			want := reports.Failed
-			if tc.name == "401" || tc.name == "403" { // which is what a wrong key looks like
+			if tc.name == "401" { // which is what a wrong key looks like
 				want = reports.Inconclusive
 			}
 			g.Expect(results.Verdict).To(Equal(want))
@@ -147,25 +118,20 @@ func TestHollowServersPassNothingTheyHaveNotEarned_long(t *testing.T) {
 	}
 }
 
-// Nor do refusals count of a run that sends nothing else.
+// Refusals count only beside a valid request that is served.
 func TestRefusingAllIsNoPass(t *testing.T) {
-	server := embedded(t)
-	refuse := always(401, "application/json", `{"statusCode":401,"error":"Unauthorized","message":"no"}`)
-	taken := false
-	refusing := roundTripper(func(r *http.Request) (*http.Response, error) {
-		if !taken { // the question whether the key is taken, which comes first and alone
-			taken = true
-			return saying("application/json", `{}`)(r)
-		}
-		return refuse(r)
-	})
-	results := judged(t, t.Context(), Config{Target: server, Transport: refusing, Selection: Selection{Requirements: []string{"AUTH-*"}}})
 	g := NewWithT(t)
+	refuse := always(401, "application/json", `{"statusCode":401,"error":"Unauthorized","message":"no"}`)
+	served := false
+	results := judged(t, t.Context(), Config{Target: embedded(t), Selection: Selection{Requirements: []string{"AUTH-*"}},
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if !served { // the question whether the key is taken, which comes first and alone
+				served = true
+				return always(200, "application/json", `{}`)(r)
+			}
+			return refuse(r)
+		})})
 	g.Expect(of(results, reports.Pass)).To(BeEmpty())
 	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
-	for _, c := range results.Checks {
-		if c.Requirement != "AUTH-NO-EFFECT" { // it needs rows to look at
-			g.Expect(c.Missing).To(ContainElement("a valid request of "+c.Operation+" that does not also get 401"), "%s", c.Requirement)
-		}
-	}
+	g.Expect(results.Checks).To(ContainElement(HaveField("Missing", ContainElement("a valid request of lead-lists.list that does not also get 401"))))
 }

@@ -28,8 +28,6 @@ func TestPatterns(t *testing.T) {
 		operations   []string
 		requirements []string
 	}{
-		{"one of each", Selection{Operations: []string{spec.ListLeadLists}, Requirements: []string{"PAGE-ORDER"}},
-			"--operation lead-lists.list --requirement PAGE-ORDER", []string{spec.ListLeadLists}, []string{"PAGE-ORDER"}},
 		{"patterns", Selection{Operations: []string{"subsequences.*"}, Requirements: []string{"AUTH-KEY-*"}},
 			"--operation subsequences.* --requirement AUTH-KEY-*",
 			[]string{spec.ListSubsequences, spec.DeleteSubsequence}, []string{"AUTH-KEY-REVOKED", "AUTH-KEY-UNKNOWN"}},
@@ -37,9 +35,6 @@ func TestPatterns(t *testing.T) {
 			"--operation lead-*.list --operation !lead-labels.* --requirement PAGE-ORDER", []string{spec.ListLeadLists}, []string{"PAGE-ORDER"}},
 		{"what the target implements", Selection{Operations: []string{"lead-*.list"}, Requirements: []string{"PAGE-ORDER"}, Implemented: []string{"!lead-labels.*"}},
 			"--operation lead-*.list --requirement PAGE-ORDER", []string{spec.ListLeadLists}, []string{"PAGE-ORDER"}},
-		{"several of one kind", Selection{Operations: []string{spec.ListLeadLists, spec.ListLeadLabels}, Requirements: []string{"SORT-*", "PAGE-ORDER"}},
-			"--operation lead-lists.list --operation lead-labels.list --requirement SORT-* --requirement PAGE-ORDER",
-			[]string{spec.ListLeadLists, spec.ListLeadLabels}, []string{"PAGE-ORDER"}},
 		{"a profile and a group", Selection{Profiles: []spec.Profile{spec.ProfileBilling}, Groups: []string{"bill*"}, Operations: []string{spec.ListPhoneNumbers}},
 			"--operation phone-numbers.list --group bill*", []string{spec.ListPhoneNumbers}, []string{"BILLING-402"}},
 	} {
@@ -65,29 +60,6 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// Together the profiles, and together the groups, are everything, and each is a part.
-func TestProfilesAndGroupsDivideTheCatalogue(t *testing.T) {
-	g := NewWithT(t)
-	count := func(s Selection) int {
-		pairs, err := s.Pairs()
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(pairs).NotTo(BeEmpty())
-		return len(pairs)
-	}
-	byProfile, byGroup := 0, 0
-	for _, p := range spec.Profiles() {
-		if p != spec.ProfileFull {
-			byProfile += count(Selection{Profiles: []spec.Profile{p}})
-		}
-	}
-	for _, group := range spec.Groups() {
-		byGroup += count(Selection{Groups: []string{string(group)}})
-	}
-	g.Expect(byProfile).To(Equal(len(spec.Pairs())))
-	g.Expect(byGroup).To(Equal(len(spec.Pairs())))
-	g.Expect(Selection{Profiles: []spec.Profile{spec.ProfileShape, spec.ProfileRead}}.ProfileName()).To(Equal("shape,read"))
-}
-
 func TestUnknownNames(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
@@ -95,18 +67,12 @@ func TestUnknownNames(t *testing.T) {
 		want      []string
 	}{
 		{"profile", Selection{Profiles: []spec.Profile{"shap"}}, []string{`"shap"`, "did you mean shape?"}},
-		{"operation", Selection{Operations: []string{"phone-number.list"}}, []string{`"phone-number.list"`, "did you mean phone-numbers.list?"}},
 		{"requirement", Selection{Requirements: []string{"PAGE-ORDR"}}, []string{`"PAGE-ORDR"`, "did you mean PAGE-ORDER?"}},
-		{"requirement in small letters", Selection{Requirements: []string{"page-order"}}, []string{`"page-order"`, "did you mean PAGE-ORDER?"}},
 		{"group", Selection{Groups: []string{"page"}}, []string{`"page"`, "did you mean pages?"}},
 		{"the beginning of several", Selection{Requirements: []string{"page"}}, []string{`"page"`, "did you mean PAGE*?", "`outreach-conformance requirements` lists them"}},
-		{"a pattern in small letters", Selection{Requirements: []string{"sort-*"}}, []string{`"sort-*"`, "did you mean SORT-*?"}},
-		{"an operation like no other", Selection{Operations: []string{"emails"}}, []string{`"emails"; known: `, "lead-lists.list, phone-numbers.list"}},
 		{"a group like no other", Selection{Groups: []string{"foo"}}, []string{`"foo"; known: shape, errors, `}},
-		{"a pattern for nothing", Selection{Requirements: []string{"ORDER-*"}}, []string{`"ORDER-*"`}},
 		{"one of two", Selection{Requirements: []string{"PAGE-*", "SORTING-UPWARDS-AND-DOWN"}}, []string{"SORTING-UPWARDS-AND-DOWN"}},
 		{"not a pattern", Selection{Operations: []string{"[a"}}, []string{`"[a" is not a pattern`}},
-		{"each kind", Selection{Operations: []string{"xyz"}, Groups: []string{"abc"}}, []string{"xyz", "abc"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)

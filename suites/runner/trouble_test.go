@@ -2,293 +2,69 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"outreach.example/conformance/internal/testbed"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/sandbox"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/api"
 	"outreach.example/conformance/suites/tree"
 )
 
-func TestInterruption(t *testing.T) {
-	g := NewWithT(t)
-	server := embedded(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var interrupted atomic.Bool
-	var late atomic.Int64 // changes that were about to be sent: they may end
-	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
-		if interrupted.Load() && r.Context().Err() == nil && !cleansUp(r) {
-			if late.Add(1); r.Method == http.MethodGet {
-				t.Errorf("%s %s was sent after the interruption", r.Method, r.URL.Path)
-			}
-		}
-		return http.DefaultTransport.RoundTrip(r)
-	})
-	before := tests(t, server)
-	const after = 60
-	done := 0
-	journals := t.TempDir()
-	results := judged(t, ctx, Config{Target: server, Transport: transport, JournalDir: journals, Progress: tree.Progress{
-		End: func(api.Spec, int) {
-			if done++; done == after {
-				cancel()
-				interrupted.Store(true)
-			}
-		},
-	}})
-
-	g.Expect(late.Load()).To(BeNumerically("<=", server.Profile.Pace.Concurrency))
-	g.Expect(results.Run.Interrupted).To(BeTrue())
-	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
-	g.Expect(results.ExitCode()).To(Equal(130))
-	g.Expect(results.Troubles).To(BeEmpty())
-	g.Expect(results.Reasons).To(ConsistOf("the run was interrupted"))
-	g.Expect(results.Run.Specs).To(And(BeNumerically(">=", after), BeNumerically("<", len(suites.Tree.Specs()))))
-	g.Expect(of(results, reports.Pass)).NotTo(BeEmpty())
-	g.Expect(of(results, reports.NotAssessed)).NotTo(BeEmpty())
-	g.Expect(len(of(results, reports.Pass)) + len(of(results, reports.NotAssessed))).To(Equal(len(spec.Pairs())))
-	for _, c := range results.Checks {
-		// Whether a slow machine met the rate limit in time, the interruption does not decide.
-		if c.Outcome == reports.NotAssessed && !strings.HasPrefix(c.Requirement, "RATE-") {
-			g.Expect(c.Missing).To(ContainElement(ContainSubstring("interrupted")), "%s on %s", c.Requirement, c.Operation)
-		}
-	}
-
-	// A test whose creation was broken off may be there or not: the journal knows
-	// its name.
-	_, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journals, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(os.ReadDir(journals)).To(BeEmpty())
-	g.Expect(tests(t, server)).To(Equal(before))
-}
-
-// An interrupted run has results before its changes are rolled back: a target that stalls
-// does not hold them up.
-func TestResultsBeforeTheRollback(t *testing.T) {
-	g := NewWithT(t)
-	server := embedded(t)
-	before := tests(t, server)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	written := make(chan struct{})
-	deleting := sync.OnceFunc(cancel)
-	held := roundTripper(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodDelete {
-			deleting()
-			select {
-			case <-written:
-			case <-r.Context().Done():
-				return nil, r.Context().Err()
-			}
-		}
-		return http.DefaultTransport.RoundTrip(r)
-	})
-	var early []reports.Results
-	results := judged(t, ctx, Config{Target: server, Transport: held, JournalDir: t.TempDir(), Selection: Selection{Operations: []string{spec.GetPlacementTest}},
-		Interrupted: func(r reports.Results) {
-			early = append(early, r)
-			close(written)
-		}})
-	g.Expect(early).To(HaveLen(1))
-	g.Expect(readable(early[0])).To(Succeed())
-	g.Expect(early[0].Run.Interrupted).To(BeTrue())
-	g.Expect(early[0].ExitCode()).To(Equal(130))
-	g.Expect(results.Run.Interrupted).To(BeTrue())
-	g.Expect(results.Troubles).To(BeEmpty())
-	g.Expect(of(results, reports.Fail)).To(BeEmpty())
-	g.Expect(tests(t, server)).To(Equal(before), "and then the rollback goes on")
-}
-
-// cleansUp reports whether the request may put something back as it was.
-func cleansUp(r *http.Request) bool {
-	return r.Method == http.MethodDelete || strings.HasSuffix(r.URL.Path, "/accounts/move") ||
-		strings.Contains(r.URL.Path, "/inbox-placement-tests") // a get or a list shows what is the run's own
-}
-
-func TestInterruptedBeforeItBegan(t *testing.T) {
-	g := NewWithT(t)
-	server := embedded(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	results := judged(t, ctx, Config{Target: server})
-	g.Expect(results.Run.Interrupted).To(BeTrue())
-	g.Expect(results.Run.Specs).To(BeZero())
-	g.Expect(results.Traffic.Requests).To(BeZero())
-	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
-	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(spec.Pairs())))
-}
-
-// dying answers the first requests and is gone then.
-func dying(after int64) roundTripper {
+// from answers the first requests from the target, and the others with the function.
+func from(nth int64, others roundTripper) roundTripper {
 	var came atomic.Int64
 	return func(r *http.Request) (*http.Response, error) {
-		if came.Add(1) > after {
-			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+		if came.Add(1) >= nth {
+			return others(r)
 		}
 		return http.DefaultTransport.RoundTrip(r)
 	}
 }
 
-// A target that dies is nobody's violation and nobody's pass.
-func TestTargetDies(t *testing.T) {
-	for _, tc := range []struct {
-		name  string
-		after int64
-	}{{"before the first answer", 0}, {"in the middle", 400}} {
-		t.Run(tc.name, func(t *testing.T) {
-			g := NewWithT(t)
-			server := embedded(t)
-			journals := t.TempDir()
-			results := judged(t, t.Context(), Config{Target: server, Transport: dying(tc.after), JournalDir: journals})
-			g.Expect(of(results, reports.Fail)).To(BeEmpty())
-			g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
-			g.Expect(results.ExitCode()).To(Equal(3))
-			g.Expect(results.Troubles).NotTo(BeEmpty())
-			g.Expect(results.Troubles).To(ContainElement(HaveField("What", ContainSubstring("connection refused"))))
-			for _, trouble := range results.Troubles {
-				g.Expect(trouble.Where).NotTo(BeEmpty())
-			}
-			g.Expect(results.Reasons[0]).To(ContainSubstring("it is unreachable"))
-			g.Expect(len(of(results, reports.NotAssessed))).To(BeNumerically(">", len(spec.Pairs())/4))
-			if tc.after == 0 {
-				g.Expect(of(results, reports.Pass)).To(BeEmpty())
-				g.Expect(results.Traffic.Statuses).To(HaveLen(1))
-			}
-		})
+func unreachable(*http.Request) (*http.Response, error) {
+	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+}
+
+func silent(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// throttling answers with 429 at once.
+func throttling(retryAfter string) roundTripper {
+	const body = `{"statusCode":429,"error":"Too Many Requests","message":"Rate limit exceeded"}`
+	return func(r *http.Request) (*http.Response, error) {
+		answer, err := always(http.StatusTooManyRequests, "application/json", body)(r)
+		answer.Header.Set("Retry-After", retryAfter)
+		return answer, err
 	}
 }
 
-// What the run could not put back because the target was gone is put back
-// later, from the journal.
-func TestCleanupAfterTheTargetDied_long(t *testing.T) {
-	g := NewWithT(t)
-	server := embedded(t)
-	journals := t.TempDir()
-	before := tests(t, server)
-	creating := Selection{Operations: []string{spec.GetPlacementTest, spec.DeletePlacementTest, spec.CreatePlacementTest}}
-	results := judged(t, t.Context(), Config{Target: server, Selection: creating, Transport: dying(60), JournalDir: journals})
-	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
-	g.Expect(tests(t, server)).NotTo(Equal(before), "something was left behind")
-
-	cleaned, err := sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journals, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned).NotTo(BeEmpty())
-	g.Expect(tests(t, server)).To(Equal(before))
-	g.Expect(os.ReadDir(journals)).To(BeEmpty())
-	g.Expect(sandbox.Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journals, nil)).To(BeZero(), "a second time there is nothing to do")
-	again := judged(t, t.Context(), Config{Target: server, Selection: creating})
-	g.Expect(again.Verdict).To(Equal(reports.Passed), "%v %v", again.Reasons, again.Troubles)
-}
-
-// moveAccount asks the server to move an account and returns the status.
-func moveAccount(t *testing.T, server *target.Target, email, from, to string) int {
-	t.Helper()
-	op := spec.MustOperation(spec.MoveAccounts)
-	return send(t, server, dataset.Admin, client.Request{Method: op.Method, Path: op.Path,
-		Body: fmt.Appendf(nil, `{"emails":[%q],"source_workspace_id":%q,"destination_workspace_id":%q}`, email, from, to)}).Status
-}
-
-// send sends a request with the role's key.
-func send(t *testing.T, server *target.Target, role string, request client.Request) client.Exchange {
-	t.Helper()
-	api, err := server.Client(client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer api.Close()
-	key, _ := server.Profile.FullKey(role)
-	request.Key = client.Key{Name: key.Name, Token: key.Token}
-	ex := api.Do(t.Context(), request)
-	if ex.Err != nil {
-		t.Fatal(ex.Err)
-	}
-	return ex
-}
-
-// tests returns the names of the newest tests in the main workspace.
-func tests(t *testing.T, server *target.Target) []string {
-	t.Helper()
-	op := spec.MustOperation(spec.ListPlacementTests)
-	ex := send(t, server, dataset.Main, client.Request{Path: op.Path, Query: map[string][]string{"limit": {"100"}, "sort_order": {"desc"}}})
-	if ex.Status != http.StatusOK {
-		t.Fatal(ex)
-	}
-	var names []string
-	for part := range strings.SplitSeq(string(ex.Body), `"name":"`) {
-		name, _, _ := strings.Cut(part, `"`)
-		names = append(names, name)
-	}
-	return names[1:]
-}
-
-// A crash on the way to one operation says nothing of it, and takes nothing
-// else along.
-func TestPanic(t *testing.T) {
-	g := NewWithT(t)
-	server := embedded(t)
-	phones := spec.MustOperation(spec.ListPhoneNumbers).Path
-	secret := server.Profile.Keys[0].Token
-	results := judged(t, t.Context(), Config{
-		Target:    server,
-		Selection: Selection{Profiles: []spec.Profile{spec.ProfileShape}, Operations: []string{spec.ListPhoneNumbers, spec.ListLeadLabels}},
-		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			if r.URL.Path == phones {
-				panic("no answer for " + secret)
-			}
-			return http.DefaultTransport.RoundTrip(r)
-		}),
-	})
-	for _, c := range results.Checks {
-		want := reports.Pass
-		if c.Operation == spec.ListPhoneNumbers {
-			want = reports.Error
+// with changes each response to the operation.
+func with(operation string, change func(*http.Response)) roundTripper {
+	return func(r *http.Request) (*http.Response, error) {
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err == nil && asks(r, operation) {
+			change(answer)
 		}
-		g.Expect(c.Outcome).To(Equal(want), "%s on %s", c.Requirement, c.Operation)
+		return answer, err
 	}
-	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
-	g.Expect(results.ExitCode()).To(Equal(3))
-	g.Expect(results.Troubles).To(ContainElement(And(
-		HaveField("Where", HavePrefix(spec.ListPhoneNumbers)),
-		HaveField("What", And(HavePrefix("panic: no answer for $OUTREACH_KEY_"), Not(ContainSubstring(secret)))))))
-}
-
-// An answer that the harness does not read to its end is not judged.
-func TestEndlessBody(t *testing.T) {
-	g := NewWithT(t)
-	server := embedded(t)
-	results := judged(t, t.Context(), Config{
-		Target:    server,
-		Selection: Selection{Requirements: []string{"STATUS-200"}, Operations: []string{spec.ListPhoneNumbers}},
-		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			answer, err := http.DefaultTransport.RoundTrip(r)
-			if err == nil {
-				_ = answer.Body.Close()
-				answer.Body, answer.ContentLength = io.NopCloser(io.LimitReader(spaces{}, client.DefaultMaxBody+1)), -1
-			}
-			return answer, err
-		}),
-	})
-	g.Expect(of(results, reports.Error)).To(Equal([]string{"STATUS-200 on " + spec.ListPhoneNumbers}))
-	g.Expect(results.Troubles).To(ContainElement(HaveField("What", ContainSubstring("the body is larger than 8388608 bytes"))))
-	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 }
 
 type spaces struct{}
@@ -298,4 +74,185 @@ func (spaces) Read(p []byte) (int, error) {
 		p[i] = ' '
 	}
 	return len(p), nil
+}
+
+// Whatever befalls the target, the way to it or the harness is nobody's violation and nobody's
+// pass. The first reason says what it was.
+func TestTroubleIsNoVerdict(t *testing.T) {
+	quick := func(p *profile.Profile) { p.Pace.Timeout = 250 * time.Millisecond }
+	phones := Selection{Profiles: []spec.Profile{spec.ProfileShape}, Operations: []string{spec.ListPhoneNumbers, spec.ListLeadLabels}}
+	for name, tc := range map[string]struct {
+		way       roundTripper
+		change    func(*profile.Profile)
+		selection Selection
+		reason    string // of the first reason
+		trouble   string // "" for whatever
+	}{
+		"unreachable from the beginning": {way: unreachable, reason: "it is unreachable", trouble: "connection refused"},
+		"unreachable in the middle":      {way: from(400, unreachable), reason: "it is unreachable", trouble: "connection refused"},
+		"silent in the middle": {way: from(200, silent), change: quick,
+			reason: "^the target stopped responding: 5 requests in a row had no response within 250ms each.*pace.timeout", trouble: "stopped responding"},
+		"429 from the beginning": {way: throttling("1"), change: func(p *profile.Profile) { p.Pace.Patience = time.Second },
+			reason: `^the target answered nothing but 429 for [0-9.]+s \([0-9]+ responses\), so the run ended; .*pace\.patience`},
+		"429 for an hour": {way: throttling("3600"), reason: `^the target answered every request with 429 \([0-9,]+\); wait until its limit resets`},
+		"a crash of the harness": {selection: phones, reason: "check", trouble: "^panic: no answer",
+			way: func(r *http.Request) (*http.Response, error) {
+				if asks(r, spec.ListPhoneNumbers) {
+					panic("no answer")
+				}
+				return http.DefaultTransport.RoundTrip(r)
+			}},
+		"an unknown encoding": {selection: phones, reason: "check", trouble: `Content-Encoding "br" was not offered`,
+			way: with(spec.ListPhoneNumbers, func(answer *http.Response) { answer.Header.Set("Content-Encoding", "br") })},
+		"a body without an end": {selection: Selection{Requirements: []string{"STATUS-200"}, Operations: phones.Operations},
+			reason: "check", trouble: "the body is larger than 8388608 bytes",
+			way: with(spec.ListPhoneNumbers, func(answer *http.Response) {
+				_ = answer.Body.Close()
+				answer.Body, answer.ContentLength = io.NopCloser(io.LimitReader(spaces{}, client.DefaultMaxBody+1)), -1
+			})},
+		"a mint command that takes too long": {selection: Selection{Requirements: []string{"SCOPE-EXACT"}, Operations: []string{spec.ListLeadLabels}},
+			reason: "^the mint command failed for key minted-main-.*it took longer than 20ms",
+			change: func(p *profile.Profile) {
+				p.Keys = slices.DeleteFunc(p.Keys, func(k profile.Key) bool { return slices.Contains(k.Scopes, "lead-labels:read") })
+				p.Mint = &profile.Mint{Command: []string{"sh", "-c", "exec sleep 600", "mint"}, Timeout: 20 * time.Millisecond}
+				keys := slices.Clone(p.Keys)
+				_ = p.ResolveTokens(".", os.Getenv) // which starts to mint, and finds no variables
+				p.Keys = keys
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, server := NewWithT(t), embedded(t)
+			if tc.change != nil {
+				server = described(server, tc.change)
+			}
+			config := Config{Target: server, Selection: tc.selection, JournalDir: t.TempDir()}
+			if tc.way != nil {
+				config.Transport = tc.way
+			}
+			results := judged(t, t.Context(), config)
+			g.Expect(of(results, reports.Fail)).To(BeEmpty())
+			g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
+			g.Expect(results.ExitCode()).To(Equal(3))
+			g.Expect(results.Run.Interrupted).To(BeFalse(), "nobody interrupted it")
+			g.Expect(results.Reasons[0]).To(MatchRegexp(tc.reason))
+			if tc.trouble != "" {
+				g.Expect(results.Troubles).To(ContainElement(And(HaveField("What", MatchRegexp(tc.trouble)), HaveField("Where", Not(BeEmpty())))))
+			}
+			for _, c := range results.Checks {
+				if len(tc.selection.Operations) == 2 && c.Operation == spec.ListLeadLabels {
+					g.Expect(c.Outcome).To(Equal(reports.Pass), "%s is judged all the same", c.Requirement)
+				} else if len(tc.selection.Operations) == 2 {
+					g.Expect(c.Outcome).NotTo(Equal(reports.Pass), c.Requirement)
+				}
+			}
+		})
+	}
+}
+
+// A spec ends when the time of the profile is over, and the results name that setting.
+func TestProfileBoundsTheTimeOfASpec(t *testing.T) {
+	g := NewWithT(t)
+	var began atomic.Bool // earlier requests belong to no spec
+	results := judged(t, t.Context(), Config{
+		Target:    described(embedded(t), func(p *profile.Profile) { p.Pace.SpecTimeout = 50 * time.Millisecond }),
+		Selection: Selection{Operations: []string{spec.ListPhoneNumbers}, Requirements: []string{string(spec.AuthHeaderMissing)}},
+		Progress:  tree.Progress{Begin: func(api.Spec, int) { began.Store(true) }},
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if began.Load() {
+				return silent(r)
+			}
+			return http.DefaultTransport.RoundTrip(r)
+		})})
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
+	g.Expect(results.Troubles).To(ContainElement(HaveField("What", ContainSubstring("took longer than 50ms (see pace.spec_timeout)"))))
+}
+
+// Anything that comes back interrupts a series of requests without a response.
+func TestWatchdog(t *testing.T) {
+	closed, malformed := client.Exchange{Err: client.ErrProtocol}, client.Exchange{Err: client.ErrProtocol, Malformed: true}
+	timeout, refused := client.Exchange{Err: client.ErrTimeout}, client.Exchange{Err: client.ErrRefused}
+	answered := client.Exchange{Status: http.StatusOK}
+	for _, tc := range []struct {
+		lost, other client.Exchange
+		limit       int
+		says        string
+	}{
+		{timeout, answered, maxUnanswered, "within 30s each"},
+		{timeout, refused, maxUnanswered, "within 30s each"},
+		{closed, answered, maxClosed, "100 requests in a row had no response: it closed each connection"},
+		{closed, malformed, maxClosed, "it closed each connection"},
+	} {
+		g := NewWithT(t)
+		ctx, giveUp := context.WithCancelCause(t.Context())
+		dog := newWatchdog(30*time.Second, giveUp)
+		hear := func(ex client.Exchange, times int) {
+			for range times {
+				dog.observe(ex)
+			}
+		}
+		hear(tc.lost, tc.limit-1)
+		hear(tc.other, 1)
+		hear(tc.lost, tc.limit-1)
+		hear(client.Exchange{Err: client.ErrCanceled}, 1) // says nothing either way
+		g.Expect(ended(ctx)).To(BeEmpty())
+		hear(tc.lost, 1)
+		g.Expect(context.Cause(ctx)).To(MatchError(outage.ErrStopped))
+		g.Expect(ended(ctx)).To(ContainSubstring(tc.says))
+	}
+	dog := newWatchdog(time.Second, func(error) {})
+	dog.observe(client.Exchange{Err: client.ErrProtocol, StaleConnection: true})
+	NewWithT(t).Expect(dog.why(t.Context(), nil, client.Traffic{})).To(HavePrefix("1 request got no response: the target closed a keep-alive connection"))
+}
+
+// What the profile says of the keys or the address may be wrong. That is named before what
+// follows from it. An operation that refuses a right key is the target's fault.
+func TestKeysAndAddress(t *testing.T) {
+	wrong := func(names ...string) func(*target.Target) {
+		return func(on *target.Target) {
+			for i := range on.Profile.Keys {
+				if k := &on.Profile.Keys[i]; len(names) == 0 || slices.Contains(names, k.Name) {
+					k.Token = "never-issued-" + k.Workspace
+				}
+			}
+		}
+	}
+	scopeless, _ := profile.Embedded().ScopedKey(dataset.Main, "")
+	for name, tc := range map[string]struct {
+		spoil     func(*target.Target)
+		way       http.RoundTripper
+		selection Selection
+		verdict   reports.Verdict
+		reason    string
+		missing   string // of each check; "" for whatever
+	}{
+		"no key is taken": {spoil: wrong(), verdict: reports.Inconclusive, reason: `the key "main".*\(401\).*target check`, missing: "a key that the target accepts"},
+		"the main key is refused": {spoil: wrong(dataset.Main), selection: Selection{Operations: []string{"lead-*"}, Requirements: []string{"STATUS-200"}},
+			verdict: reports.Failed, reason: "probably the cause of the other failures"},
+		"an operation refuses a right key": {spoil: wrong("none"), selection: Selection{Operations: []string{spec.ListLeadLists}, Requirements: []string{"STATUS-200"}},
+			way: with(spec.ListLeadLists, func(answer *http.Response) {
+				answer.StatusCode, answer.ContentLength = http.StatusUnauthorized, -1
+				answer.Body = io.NopCloser(strings.NewReader(`{"statusCode":401,"error":"Unauthorized","message":"no"}`))
+				answer.Header.Del("Content-Length")
+			}), verdict: reports.Failed, reason: "checks? failed"},
+		"another base path": {spoil: func(on *target.Target) { on.BaseURL += "/base" }, selection: Selection{Requirements: []string{"SERVED"}},
+			verdict: reports.Failed, reason: `^the target serves no list \(404\): is http.*/base the address in front of /api/v2\?`},
+		"a key without scopes that was never issued": {spoil: wrong(scopeless.Name), selection: Selection{Requirements: []string{"SCOPE-NONE"}},
+			verdict: reports.Inconclusive, reason: ".", missing: "a key without scopes that the target distinguishes from a key that was never issued"},
+		"a limited key that was never issued": {spoil: wrong(dataset.Limited), selection: Selection{Requirements: []string{"RATE-429"}, Operations: []string{"*.list"}},
+			verdict: reports.Inconclusive, reason: ".", missing: "."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, server := NewWithT(t), described(embedded(t), func(*profile.Profile) {})
+			tc.spoil(server)
+			results := judged(t, t.Context(), Config{Target: server, Transport: tc.way, Selection: tc.selection})
+			g.Expect(results.Verdict).To(Equal(tc.verdict))
+			g.Expect(results.Reasons[0]).To(MatchRegexp(tc.reason))
+			for _, c := range results.Checks {
+				if tc.missing != "" {
+					g.Expect(c.Outcome).To(Equal(reports.NotAssessed), "%s on %s", c.Requirement, c.Operation)
+					g.Expect(strings.Join(c.Missing, "; ")).To(MatchRegexp(tc.missing), "%s on %s", c.Requirement, c.Operation)
+				}
+			}
+		})
+	}
 }

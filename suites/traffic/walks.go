@@ -168,9 +168,6 @@ func (j *Judge) judgeWalk(w walk, whole, alike []walk, rows histories) {
 	list, before := j.around(w, whole, rows)
 	w.created, w.deleted = rows.changing(w)
 	w.otherKey = before.pages != nil && before.first().key != w.first().key && len(w.filters()) == 0
-	if w.otherKey {
-		j.judgeOtherKey(w, list)
-	}
 	found := list.Compare(oracle.Query{Parameters: w.filters(), Pages: len(w.pages)}, w.shown(before), w.whole)
 	for _, m := range found.Mismatches {
 		j.charge(w.breaks(m, list, alike), op.ID, w.pages[m.Page], m.Pointer, m.Expected, m.Actual)
@@ -227,7 +224,7 @@ func (w walk) breaks(m oracle.Mismatch, list oracle.List, alike []walk) spec.ID 
 func (w walk) renamed(id spec.ID) spec.ID {
 	switch {
 	case w.otherKey && (id == spec.PageWalkComplete || id == spec.ListSameValues):
-		return "" // judgeOtherKey judges it
+		return spec.ScopeSameRows
 	case id != spec.PageWalkComplete && id != spec.PageWalkOnce || w.created == w.deleted || len(w.pages) == 1:
 		return id
 	case w.created:
@@ -254,28 +251,6 @@ func (j *Judge) judgeQuery(w walk, alike []walk, rows histories) {
 	for _, m := range list.Compare(oracle.Query{Pages: len(w.pages)}, w.shown(walk{}), w.whole).Mismatches {
 		if m.Missing != "" && w.whole {
 			j.charge(w.sorted(spec.FilterWalk), w.List.Operation.ID, w.first(), m.Pointer, m.Expected, m.Actual)
-		}
-	}
-}
-
-// judgeOtherKey compares a walk with the list that the full key of the workspace sees.
-func (j *Judge) judgeOtherKey(w walk, list oracle.List) {
-	op := w.List.Operation.ID
-	hidden := map[string]paging.Row{}
-	for _, row := range list.Rows {
-		hidden[row.Key] = row
-	}
-	for _, x := range w.pages {
-		for i, row := range x.rows {
-			if other, both := hidden[row.Key]; both && !x.doubt && row.ByID {
-				j.expect(sighting{x, i}.alone(), spec.ScopeSameRows, op, match.AgreeWithRow(other.Value, match.ChangesByItself...))
-			}
-			delete(hidden, row.Key)
-		}
-	}
-	for key := range hidden {
-		if w.whole {
-			j.charge(spec.ScopeSameRows, op, w.first(), "", "the row "+key+", as with the full key", "a walk without it")
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"path"
 	"regexp"
@@ -54,52 +53,33 @@ func TestQuirksAreDocumented(t *testing.T) {
 	}
 }
 
-// TestGroups: each quirk is in one group, no two of a group touch the same thing, each group
-// is in the order of Quirks, and the seed decides.
+// TestGroups: each quirk is in one group, no two of a group touch the same thing, and the seed
+// decides.
 func TestGroups(t *testing.T) {
-	all := Quirks()
-	place := map[string]int{}
-	for i, q := range all {
-		place[q.ID] = i
-	}
 	const most = 4
 	divisions := map[string]bool{}
-	for seed := range uint64(50) {
-		var ids []string
-		grouped := map[string]bool{}
-		groups := Groups(seed, all, most)
-		for _, group := range groups {
-			if len(group) == 0 || len(group) > most {
-				t.Errorf("seed %d: a group of %d", seed, len(group))
-			}
-			touched := map[string]string{}
-			for i, q := range group {
-				if i > 0 && place[group[i-1].ID] >= place[q.ID] {
-					t.Errorf("seed %d: %s stands before %s", seed, group[i-1].ID, q.ID)
-				}
-				if grouped[q.ID] {
-					t.Errorf("seed %d: %s is in two groups", seed, q.ID)
+	for seed := range uint64(20) {
+		grouped, ids := map[string]bool{}, ""
+		for _, group := range Groups(seed, Quirks(), most) {
+			touched := map[string]bool{}
+			for _, q := range group {
+				if grouped[q.ID] || len(group) > most || slices.ContainsFunc(q.Touches, func(what string) bool { return touched[what] }) {
+					t.Errorf("seed %d: %s cannot be in a group of %d with %v", seed, q.ID, len(group), touched)
 				}
 				grouped[q.ID] = true
 				for _, what := range q.Touches {
-					if other, taken := touched[what]; taken {
-						t.Errorf("seed %d: %s and %s both touch %s", seed, other, q.ID, what)
-					}
-					touched[what] = q.ID
+					touched[what] = true
 				}
 			}
-			ids = append(ids, Combine(group...).ID)
+			ids += " " + Combine(group...).ID
 		}
-		if len(grouped) != len(all) || len(groups) > len(all)/2 {
-			t.Errorf("seed %d: %d groups of %d quirks", seed, len(groups), len(grouped))
+		if len(grouped) != len(Quirks()) {
+			t.Errorf("seed %d: %d quirks are in groups", seed, len(grouped))
 		}
-		if again := Groups(seed, all, most); Combine(again[0]...).ID != ids[0] || len(again) != len(groups) {
-			t.Errorf("seed %d divides the quirks in two ways", seed)
-		}
-		divisions[strings.Join(ids, " ")] = true
+		divisions[ids] = true
 	}
-	if len(divisions) != 50 {
-		t.Errorf("50 seeds divide the quirks in %d ways", len(divisions))
+	if len(divisions) != 20 {
+		t.Errorf("20 seeds divide the quirks in %d ways", len(divisions))
 	}
 }
 
@@ -177,30 +157,6 @@ func TestQuirksShowAndStayLegal(t *testing.T) {
 			}
 			if !differs {
 				t.Error("nothing tells the target from an honest one")
-			}
-		})
-	}
-}
-
-// TestQuirksShowInGroups_long: no quirk of a group hides another. Without any one of them, something
-// is different.
-func TestQuirksShowInGroups_long(t *testing.T) {
-	for _, group := range Groups(1, Quirks(), 4) {
-		t.Run(Combine(group...).ID, func(t *testing.T) {
-			t.Parallel()
-			sent := func(quirks []Quirk) []said {
-				handler, profile := reference(t)
-				return transcript(t, Combine(quirks...).Apply(&Target{Profile: profile, Seed: 1})(handler), profile, slices.ContainsFunc(group, throttles))
-			}
-			all := sent(group)
-			for i, q := range group {
-				if q.ID == "wire/slow" {
-					continue // shows in nothing but time
-				}
-				without := sent(slices.Delete(slices.Clone(group), i, i+1))
-				if slices.EqualFunc(all, without, said.like) {
-					t.Errorf("nothing tells the target from one without %s", q.ID)
-				}
 			}
 		})
 	}
@@ -377,35 +333,4 @@ func tokenOf(p *profile.Profile, name string) string {
 		return "never-issued-" + name
 	}
 	return p.Keys[i].Token
-}
-
-// TestListeningSendsAsTold: what wire quirks ask of the connection is done.
-func TestListeningSendsAsTold(t *testing.T) {
-	answer := func(r Request) (Response, error) {
-		if r.Operation != spec.ListMembers || r.Query.Get("limit") != "7" || string(r.Body) != "" {
-			t.Errorf("the request came as %+v", r)
-		}
-		return Response{http.StatusOK, http.Header{"Transfer-Encoding": {"chunked"}, "Connection": {"close"}, "Content-Length": {"99"}}, []byte(`{"items":[]}`)}, nil
-	}
-	server := httptest.NewServer(Listening(answer))
-	defer server.Close()
-	got, err := http.Get(server.URL + "/api/v2/workspace-members?limit=7")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = got.Body.Close() }()
-	var body bytes.Buffer
-	if _, err := body.ReadFrom(got.Body); err != nil || body.String() != `{"items":[]}` {
-		t.Errorf("the body came as %q, %v", body.String(), err)
-	}
-	if got.ContentLength != -1 || !got.Close {
-		t.Errorf("length %d, closing %t: want chunks and a connection that closes", got.ContentLength, got.Close)
-	}
-
-	silent := httptest.NewServer(Listening(func(Request) (Response, error) { return Response{}, fmt.Errorf("no answer") }))
-	defer silent.Close()
-	if answer, err := http.Get(silent.URL); err == nil {
-		_ = answer.Body.Close()
-		t.Errorf("an error of the handler was answered with %d", answer.StatusCode)
-	}
 }
