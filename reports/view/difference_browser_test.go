@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"outreach.example/conformance/internal/testbed/browser"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/internal/sample"
@@ -30,7 +29,7 @@ func different() diff.Difference {
 
 // The page asks for nothing, runs nothing, fits the screen, and each text can be read.
 func TestTheDifferencePageInABrowser(t *testing.T) {
-	b := browser.Start(t)
+	b := startBrowser(t)
 	same := diff.Runs("a", sample.Passed(), "b", sample.Passed())
 	for name, report := range map[string]diff.Difference{"different": different(), "same": diff.Join(reports.Tool{Name: "t"}, same)} {
 		body, err := rendered(view.Formats["html"].Difference, report)
@@ -45,14 +44,14 @@ func TestTheDifferencePageInABrowser(t *testing.T) {
 			for _, dark := range []bool{false, true} {
 				shown := fmt.Sprintf("%s %d dark=%t", name, width, dark)
 				t.Run(shown, func(t *testing.T) {
-					p := b.Open(file, browser.Screen{Width: width, Height: 1800, Dark: dark})
-					if pixels, what := browser.Overflow(p); pixels > 0 {
+					p := b.Open(file, screenSize{Width: width, Height: 1800, Dark: dark})
+					if pixels, what := overflow(p); pixels > 0 {
 						t.Errorf("the page is %d pixels too wide: %q", pixels, what)
 					}
-					if off := browser.Value[int](p, `[...document.querySelectorAll("td, th")].filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 && e.getBoundingClientRect().width > 1).length`); off > 0 {
+					if off := valueOf[int](p, `[...document.querySelectorAll("td, th")].filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 && e.getBoundingClientRect().width > 1).length`); off > 0 {
 						t.Errorf("%d cells are off the screen", off)
 					}
-					if low, compared := browser.LowContrast(p); len(low) > 0 || compared < 2 {
+					if low, compared := lowContrast(p); len(low) > 0 || compared < 2 {
 						t.Errorf("of %d pairs of colours these are hard to read: %q", compared, low)
 					}
 					if requests, said := p.Requests(), p.Said(); len(requests) != 1 || len(said) > 0 {

@@ -5,27 +5,26 @@ import (
 	"path/filepath"
 	"testing"
 
-	"outreach.example/conformance/internal/testbed/browser"
 	"outreach.example/conformance/reports/view"
 )
 
 // The page asks for nothing, runs nothing, fits the screen, and each text can be read.
 func TestTheLoadPageInABrowser(t *testing.T) {
-	b := browser.Start(t)
+	b := startBrowser(t)
 	for name, results := range loadSamples() {
 		file := filepath.Join(t.TempDir(), "load.html")
 		if err := view.Formats["html"].Load.Write(file, results); err != nil {
 			t.Fatal(err)
 		}
-		for screen, size := range map[string]browser.Screen{
+		for screen, size := range map[string]screenSize{
 			"phone-light": {Width: 390, Height: 844}, "wide-dark": {Width: 1280, Height: 900, Dark: true},
 		} {
 			t.Run(name+" "+screen, func(t *testing.T) {
 				p := b.Open(file, size)
-				if pixels, what := browser.Overflow(p); pixels > 0 {
+				if pixels, what := overflow(p); pixels > 0 {
 					t.Errorf("the page is %d pixels too wide: %q", pixels, what)
 				}
-				if low, compared := browser.LowContrast(p); len(low) > 0 || compared < 3 {
+				if low, compared := lowContrast(p); len(low) > 0 || compared < 3 {
 					t.Errorf("of %d pairs of colours these are hard to read: %q", compared, low)
 				}
 				if requests := p.Requests(); len(requests) != 1 {

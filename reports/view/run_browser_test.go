@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"outreach.example/conformance/internal/testbed/browser"
 	"outreach.example/conformance/reports/view"
 )
 
@@ -17,7 +16,7 @@ const (
 )
 
 // screens are those on which people read the page.
-var screens = map[string]browser.Screen{
+var screens = map[string]screenSize{
 	"phone, light": {Width: 390, Height: 844}, "phone, dark": {Width: 390, Height: 844, Dark: true},
 	"wide, light": {Width: 1280, Height: 900}, "wide, dark": {Width: 1280, Height: 900, Dark: true},
 }
@@ -33,21 +32,21 @@ func runPage(t testing.TB, name string) string {
 
 // The page asks for nothing, runs nothing, fits the screen, and each text can be read.
 func TestTheRunPageInABrowser(t *testing.T) {
-	b := browser.Start(t)
+	b := startBrowser(t)
 	for _, name := range []string{"full", "waived", "hostile", "empty"} {
 		file := runPage(t, name)
 		for screen, size := range screens {
 			t.Run(name+" "+screen, func(t *testing.T) {
 				p := b.Open(file, size)
-				if pixels, what := browser.Overflow(p); pixels > 0 {
+				if pixels, what := overflow(p); pixels > 0 {
 					t.Errorf("the page is %d pixels too wide: %q", pixels, what)
 				}
-				if off := browser.Value[int](p, `[...document.querySelectorAll("[aria-labelledby=accepted] :is(td, th, caption)")]
+				if off := valueOf[int](p, `[...document.querySelectorAll("[aria-labelledby=accepted] :is(td, th, caption)")]
 					.filter(e => e.checkVisibility() && e.getBoundingClientRect().width > 1 && e.getBoundingClientRect().right > innerWidth).length`); off > 0 {
 					t.Errorf("%d cells of the accepted requests are off the screen", off)
 				}
 				if name != "hostile" { // it has the same colours in many more texts
-					low, compared := browser.LowContrast(p)
+					low, compared := lowContrast(p)
 					if len(low) > 0 || compared < 3 {
 						t.Errorf("of %d pairs of colours these are hard to read: %q", compared, low)
 					}
@@ -71,12 +70,12 @@ func TestTheRunPageInABrowser(t *testing.T) {
 
 // A reader without a pointer goes from a cell of the matrix to its checks, and filters them.
 func TestThePageWithoutAPointer(t *testing.T) {
-	p := browser.Start(t).Open(runPage(t, "full"), screens["wide, light"])
+	p := startBrowser(t).Open(runPage(t, "full"), screens["wide, light"])
 	focus := func(selector string) {
 		t.Helper()
 		for range 600 {
 			p.Press(tab, 1)
-			if browser.Value[bool](p, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
+			if valueOf[bool](p, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
 				return
 			}
 		}
@@ -84,20 +83,20 @@ func TestThePageWithoutAPointer(t *testing.T) {
 	}
 	visible := func(selector string) int {
 		t.Helper()
-		return browser.Value[int](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].filter(e => e.checkVisibility()).length`, selector))
+		return valueOf[int](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].filter(e => e.checkVisibility()).length`, selector))
 	}
 	focus(".skip")
 	focus(".matrix td.fail a")
-	cell := browser.Value[string](p, `document.activeElement.hash`)
+	cell := valueOf[string](p, `document.activeElement.hash`)
 	p.Press(enter, 1)
-	if at := browser.Value[string](p, `"#" + document.querySelector(":target").id`); at != cell || !browser.Value[bool](p, `document.querySelector(":target").matches(".cell.has-fail")`) {
+	if at := valueOf[string](p, `"#" + document.querySelector(":target").id`); at != cell || !valueOf[bool](p, `document.querySelector(":target").matches(".cell.has-fail")`) {
 		t.Errorf("the link %s leads to %s", cell, at)
 	}
 	all, failed := visible(".cell"), visible(".cell.has-fail")
 	if failed == 0 || failed == all {
 		t.Fatalf("%d of %d cells with failures", failed, all)
 	}
-	browser.Value[bool](p, `(location.hash = "checks", document.activeElement.blur(), true)`)
+	valueOf[bool](p, `(location.hash = "checks", document.activeElement.blur(), true)`)
 	focus("#show-all")
 	p.Press(arrowDown, 1)
 	if got := visible(".cell"); got != failed || visible(".cell:not(.has-fail)") != 0 {
@@ -119,11 +118,11 @@ func BenchmarkOpen(b *testing.B) {
 	if err := view.Formats["html"].Run.Write(file, hostile(5000, 20_000)); err != nil {
 		b.Fatal(err)
 	}
-	chromium := browser.Start(b)
+	chromium := startBrowser(b)
 	var total float64
 	for b.Loop() {
 		p := chromium.Open(file, screens["wide, light"])
-		total += browser.Value[float64](p, `performance.getEntriesByType("navigation")[0].loadEventEnd`)
+		total += valueOf[float64](p, `performance.getEntriesByType("navigation")[0].loadEventEnd`)
 	}
 	b.ReportMetric(total/float64(b.N), "ms/open")
 }
