@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/spec"
 )
 
@@ -31,9 +30,9 @@ func keys() []Behaviour {
 	explain := func(message func(key string) string) player {
 		return keyed(func(w http.ResponseWriter, key string) { refuse(http.StatusInternalServerError, message(key)).send(w) })
 	}
-	plain := testbed.Spellings[0].Of
+	plain := Spellings[0].Of
 	twoLists := judging(spec.ListLeadLists+","+spec.ListPhoneNumbers, "shape,errors,keys")
-	for _, s := range testbed.Spellings {
+	for _, s := range Spellings {
 		name := strings.ReplaceAll(strings.Trim(strings.ToLower(s.Name), `\`), " ", "-")
 		add(name+"-in-errors", "explains each error with the key in the spelling “"+s.Name+"”", judging(spec.ListLeadLists, "shape,keys,errors"), anything, explain(func(key string) string { return "the key " + s.Of(key) + " is fine, but" }))
 		add(name+"-in-rows", "shows the key in ids, names and extra fields, in the spelling “"+s.Name+"”", twoLists, anything, echo(s.Of, func(a *answer, key string) {
@@ -104,7 +103,7 @@ func keys() []Behaviour {
 	list[len(list)-1].Leaves = "the ids of created rows are unknown"
 	load := []string{"load", "--scenario", "list-throughput", "--duration", "300ms", "--warmup", "0s", "--page-size", "1", "--rate", "40", "--lag-limit", "1h"}
 	add("load-errors", "explains each error under load with the key", load, anything, explain(func(key string) string { return "the key is " + key }))
-	add("load-rows", "shows the key in hexadecimal in rows under load", load, anything, echo(testbed.Spellings[3].Of, func(a *answer, key string) {
+	add("load-rows", "shows the key in hexadecimal in rows under load", load, anything, echo(Spellings[3].Of, func(a *answer, key string) {
 		value := decode(a.body)
 		for _, row := range rowsIn(value) {
 			row["id"] = key

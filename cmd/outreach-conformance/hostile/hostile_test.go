@@ -21,7 +21,6 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
-	"outreach.example/conformance/internal/testbed"
 )
 
 // Behaviour is one hostile behaviour of a target.
@@ -111,8 +110,8 @@ const shown = 200 * time.Millisecond
 type Reference struct {
 	Handler http.Handler
 	Profile *profile.Profile
-	File    []byte            // with the profile
-	Keys    testbed.KeySearch // finds the keys of the profile
+	File    []byte    // with the profile
+	Keys    KeySearch // finds the keys of the profile
 	server  *refserver.Server
 }
 
@@ -148,7 +147,7 @@ func NewReference() (Reference, error) {
 	if err != nil {
 		return Reference{}, err
 	}
-	return Reference{server.Handler(), known, file, testbed.NewKeySearch(known.Keys), server}, nil
+	return Reference{server.Handler(), known, file, NewKeySearch(known.Keys), server}, nil
 }
 
 // Release gives the server back.

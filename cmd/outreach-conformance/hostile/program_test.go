@@ -151,7 +151,7 @@ func (e ended) artifacts(t *testing.T) map[string]string {
 var largest = map[string]int{resultsFile: 20 << 20, junitFile: 5 << 20, "stdout": 20 << 20, "stderr": 1 << 20}
 
 // problems returns what is wrong with a run whatever its target does.
-func (e ended) problems(t *testing.T, search testbed.KeySearch) (all []string) {
+func (e ended) problems(t *testing.T, search KeySearch) (all []string) {
 	t.Helper()
 	report := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if e.hung {

@@ -1,4 +1,4 @@
-package testbed
+package hostile
 
 import (
 	"encoding/base64"
