@@ -88,16 +88,14 @@ func TestRollbackAfterATimeout(t *testing.T) {
 func TestBudgetPassesBetweenWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		b := newBudget(10*time.Second, cancel)
-		defer b.end()
+		api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: gated{time.Now().Add(10 * time.Minute)}})
+		g.Expect(err).NotTo(HaveOccurred())
+		ctx, cancel := within(t.Context(), 10*time.Second, func() (time.Duration, bool) { return time.Hour, true })
+		defer cancel()
 		for range 3 {
-			b.pause(true)
-			b.pause(true)
-			time.Sleep(time.Minute)
-			b.pause(false)
-			time.Sleep(time.Minute)
-			b.pause(false)
+			waiting, stop := context.WithTimeout(ctx, 19*time.Second)
+			_ = api.Do(waiting, client.Request{Path: "/", Key: client.Key{Name: "a", Token: "b"}})
+			stop()
 			g.Expect(ctx.Err()).NotTo(HaveOccurred())
 			time.Sleep(3 * time.Second)
 		}

@@ -359,7 +359,7 @@ func TestCleanupChecksDeletions(t *testing.T) {
 	id, _ := createTest(t, server, key)
 	dir := journalled(t, lying, journal.Entry{Do: journal.Create, Home: server.Profile.Workspaces[dataset.Main].ID})
 	_, err = Cleanup(t.Context(), testbed.Client(t, lying), lying.Profile, dir, nil)
-	g.Expect(err).To(MatchError(And(ContainSubstring(id), ContainSubstring("exists after its deletion was answered with 200"))))
+	g.Expect(err).To(MatchError(And(ContainSubstring(id), ContainSubstring("the target lists it after it answered its deletion with 200"))))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }
 

@@ -68,7 +68,7 @@ func New(c Config) *Sandbox {
 	if c.Trouble == nil {
 		c.Trouble = func(string, string) {}
 	}
-	return &Sandbox{Config: c}
+	return &Sandbox{Config: c, tests: tests{byRole: map[string]*workspace{}, received: map[string]*creation{}}}
 }
 
 // Change is a request that may change the target. A request that only reads is
@@ -131,7 +131,7 @@ func (s *Sandbox) Permit(ctx context.Context, c Change) error {
 	if !s.Profile.Implements(c.Operation.ID) {
 		return denied("the operation %s, which the target profile excludes", c.Operation.ID)
 	}
-	if err := s.spend(); err != nil {
+	if err := s.Afford(); err != nil {
 		return err
 	}
 	if c.Operation.ID == spec.DeletePlacementTest {
@@ -165,9 +165,7 @@ func (s *Sandbox) Permit(ctx context.Context, c Change) error {
 
 // Afford counts a request that only reads into the budget. It returns a *Denied error if
 // the budget is used up.
-func (s *Sandbox) Afford() error { return s.spend() }
-
-func (s *Sandbox) spend() error {
+func (s *Sandbox) Afford() error {
 	if s.Budget > 0 && s.spent.Add(1) > int64(s.Budget) {
 		return denied("requests: the budget of %d is used up", s.Budget)
 	}
@@ -245,7 +243,9 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 	case spec.CreatePlacementTest:
 		return s.created(begun.creation, ex, created), nil
 	case spec.DeletePlacementTest:
-		s.noteDeletion(c, ex)
+		if !ex.Sent.IsZero() {
+			s.noteDeletion(c.ID, ex.Err == nil && ex.Status == http.StatusOK, ex.Err == nil && ex.Status/100 == 4)
+		}
 	case spec.MoveAccounts:
 		switch {
 		case ex.Status/100 == 2:
@@ -265,12 +265,15 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 func (s *Sandbox) rollBack(ctx context.Context, c Change) (settled, nothing bool) {
 	var why string
 	_ = visible.Within(ctx, s.Profile.Visibility(), func(bool) (settled bool, err error) {
-		nothing, why = s.send(ctx, c)
+		nothing, why = reverse(ctx, s.Send, c)
 		return !nothing, nil
 	})
-	if why != "" {
+	switch {
+	case why != "":
 		s.uncertain.add(c, why)
 		s.Trouble(c.By, rollbackFailed(why))
+	case !nothing:
+		s.uncertain.remove(c)
 	}
 	return why == "", nothing
 }
@@ -279,17 +282,15 @@ func rollbackFailed(why string) string {
 	return fmt.Sprintf("rollback failed: %s (`outreach-conformance cleanup` tries again)", why)
 }
 
-// send sends such a request once. It returns the reason why it failed; empty if it did
+// reverse sends such a request once. It returns the reason why it failed; empty if it did
 // not, or if there was nothing to roll back.
-func (s *Sandbox) send(ctx context.Context, c Change) (nothing bool, why string) {
-	ex := s.Send(ctx, client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
+func reverse(ctx context.Context, send paging.Sender, c Change) (nothing bool, why string) {
+	ex := send(ctx, client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
 		Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key, Allowed: reversible})
 	switch {
 	case ex.Err != nil:
 		return false, unanswered(c, ex.Err)
-	case ex.Status/100 == 2:
-		s.uncertain.remove(c)
-	case ex.Status != http.StatusNotFound:
+	case ex.Status/100 != 2 && ex.Status != http.StatusNotFound:
 		return false, fmt.Sprintf("%s answered %s", c.Operation.ID, redact.Process.Text(judge.DescribeStatus(ex)))
 	}
 	return ex.Status == http.StatusNotFound, ""

@@ -139,6 +139,12 @@ func (f *fixture) send(c Change) (client.Exchange, Undo) {
 	return ex, undo
 }
 
+// rowIn returns the object in the body of a response.
+func rowIn(ex client.Exchange) (row map[string]any) {
+	_ = json.Unmarshal(ex.Body, &row) // nil for another body
+	return row
+}
+
 func TestPermit(t *testing.T) {
 	const foreign = "01890000-0000-7000-8000-000000000001"
 	writes := func(what string) func(*Config) {
@@ -189,7 +195,7 @@ func TestCreatedTestIsDeleted(t *testing.T) {
 	ex, undo := f.send(f.creation(testName))
 	g.Expect(ex.Status).To(Equal(http.StatusOK))
 	g.Expect(f.pending()).To(HaveLen(1))
-	id, _ := owned.Row(ex)["id"].(string)
+	id, _ := rowIn(ex)["id"].(string)
 
 	undo(t.Context())
 	f.Close(t.Context())
@@ -211,10 +217,10 @@ func TestDeletionCountsAsSoonAsItIsSent(t *testing.T) {
 		return false
 	}
 	ex, undo := f.send(f.creation(testName))
-	rolledBack, _ := owned.Row(ex)["id"].(string)
+	rolledBack, _ := rowIn(ex)["id"].(string)
 	undo(t.Context())
 	ex, _ = f.send(f.creation(owned.Word(thisRun.ID, 2)))
-	deleted, _ := owned.Row(ex)["id"].(string)
+	deleted, _ := rowIn(ex)["id"].(string)
 	f.send(f.change(dataset.Main, spec.DeletePlacementTest, deleted, nil))
 	subsequence := f.Profile.Workspaces[dataset.Main].ExpendableSubsequences[0]
 	f.send(f.change(dataset.Main, spec.DeleteSubsequence, subsequence, nil))
