@@ -57,7 +57,6 @@ type Sandbox struct {
 	deletions    ids // of rows whose deletion was sent, whatever the response
 	tests        tests
 	accounts     accounts
-	uncertain    uncertain
 	stuck        atomic.Pointer[string] // why a created test cannot be deleted; nil for none
 	subsequences subsequences
 	alone        alone
@@ -68,7 +67,8 @@ func New(c Config) *Sandbox {
 	if c.Trouble == nil {
 		c.Trouble = func(string, string) {}
 	}
-	return &Sandbox{Config: c, tests: tests{byRole: map[string]*workspace{}, received: map[string]*creation{}}}
+	return &Sandbox{Config: c, accounts: accounts{byEmail: map[string]*account{}},
+		tests: tests{byRole: map[string]*workspace{}, received: map[string]*creation{}}}
 }
 
 // Change is a request that may change the target. A request that only reads is
@@ -236,9 +236,6 @@ func (s *Sandbox) Before(c Change) (begun Begun, err error) {
 // creation; empty if it shows none. The error means that the journal cannot be
 // written; undo is valid nevertheless.
 func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created string) (undo Undo, err error) {
-	if ex.Err != nil && ex.Status == 0 && !ex.Sent.IsZero() {
-		s.uncertain.add(c, unanswered(c, ex.Err))
-	}
 	switch c.Operation.ID {
 	case spec.CreatePlacementTest:
 		return s.created(begun.creation, ex, created), nil
@@ -247,53 +244,28 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 			s.noteDeletion(c.ID, ex.Err == nil && ex.Status == http.StatusOK, ex.Err == nil && ex.Status/100 == 4)
 		}
 	case spec.MoveAccounts:
-		switch {
-		case ex.Status/100 == 2:
-			return s.moved(c, c.emails(), true), nil
-		case ex.Sent.IsZero(), ex.Err == nil && ex.Status < 500: // after a 5xx nobody knows
-			return nil, s.stayed(c)
-		default:
-			return s.maybeMoved(c)
-		}
+		return s.moved(c, ex)
 	}
 	return nil, nil
 }
 
-// rollBack sends a request that rolls something back. It reports whether that settled
-// the change, and whether the target answered that there is nothing to roll back (404).
-// The change may take a moment to show, so a 404 counts only if it stays.
-func (s *Sandbox) rollBack(ctx context.Context, c Change) (settled, nothing bool) {
-	var why string
-	_ = visible.Within(ctx, s.Profile.Visibility(), func(bool) (settled bool, err error) {
-		nothing, why = reverse(ctx, s.Send, c)
+// reverse sends a request that rolls something back. It returns whether the target answered that
+// there is nothing to roll back (404), and why it failed; empty if it did not. The change may take
+// a moment to show, so a 404 counts only if it stays.
+func reverse(ctx context.Context, send paging.Sender, p *profile.Profile, c Change) (nothing bool, why string) {
+	_ = visible.Within(ctx, p.Visibility(), func(bool) (settled bool, err error) {
+		ex := send(ctx, client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
+			Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key, Allowed: reversible})
+		nothing, why = ex.Err == nil && ex.Status == http.StatusNotFound, ""
+		switch {
+		case ex.Err != nil:
+			why = unanswered(c, ex.Err)
+		case ex.Status/100 != 2 && !nothing:
+			why = fmt.Sprintf("%s answered %s", c.Operation.ID, redact.Process.Text(judge.DescribeStatus(ex)))
+		}
 		return !nothing, nil
 	})
-	switch {
-	case why != "":
-		s.uncertain.add(c, why)
-		s.Trouble(c.By, rollbackFailed(why))
-	case !nothing:
-		s.uncertain.remove(c)
-	}
-	return why == "", nothing
-}
-
-func rollbackFailed(why string) string {
-	return fmt.Sprintf("rollback failed: %s (`outreach-conformance cleanup` tries again)", why)
-}
-
-// reverse sends such a request once. It returns the reason why it failed; empty if it did
-// not, or if there was nothing to roll back.
-func reverse(ctx context.Context, send paging.Sender, c Change) (nothing bool, why string) {
-	ex := send(ctx, client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
-		Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key, Allowed: reversible})
-	switch {
-	case ex.Err != nil:
-		return false, unanswered(c, ex.Err)
-	case ex.Status/100 != 2 && ex.Status != http.StatusNotFound:
-		return false, fmt.Sprintf("%s answered %s", c.Operation.ID, redact.Process.Text(judge.DescribeStatus(ex)))
-	}
-	return ex.Status == http.StatusNotFound, ""
+	return nothing, why
 }
 
 // reversible is what the specification allows as the response to a rollback. A test may be

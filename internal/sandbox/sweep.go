@@ -86,16 +86,11 @@ func (s *sweeper) look(ctx context.Context) (left []remains, settled bool, err e
 	return slices.DeleteFunc(whys, func(r remains) bool { return r.why == "" }), settled, nil
 }
 
-// deleteTest deletes a test that a view showed. A deletion may find it a little later, so a 404
-// counts only if it stays. A deletion that fails is tried again. why says why the test may exist
+// deleteTest deletes a test that a view showed. It tries twice. why says why the test may exist
 // still; it is empty if it does not.
 func deleteTest(ctx context.Context, send paging.Sender, p *profile.Profile, key client.Key, id string) (why string) {
 	for range 2 {
-		_ = visible.Within(ctx, p.Visibility(), func(bool) (done bool, err error) {
-			var nothing bool
-			nothing, why = reverse(ctx, send, Change{Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: key})
-			return !nothing, nil
-		})
+		_, why = reverse(ctx, send, p, Change{Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: key})
 		if why == "" {
 			break
 		}
