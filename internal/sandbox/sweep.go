@@ -67,8 +67,8 @@ func (s *sweeper) look(ctx context.Context) (left []remains, settled bool, err e
 		s.shown[t.Text] = true
 		whys[i].Listed = t
 		switch {
-		case t.Older:
-			whys[i].why = "it may have existed before the run created any"
+		case t.Foreign != "":
+			whys[i].why = t.Foreign
 		case s.deleted[t.ID], s.gone(t.ID):
 			whys[i].why, whys[i].again, settled = "the target lists it after it answered its deletion with 200", true, false
 		default:

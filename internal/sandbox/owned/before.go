@@ -220,7 +220,7 @@ func (t *Tests) list() paging.Fetch {
 // Listed is a test that the list shows with a text that the run has drawn.
 type Listed struct {
 	ID, Text string
-	Older    bool // the row may have existed before the run
+	Foreign  string // why it may not be the run's own nevertheless; empty if it is
 }
 
 // OfRun returns the listed tests of the run. Their age is by the target's own clock, which may
@@ -243,12 +243,25 @@ func (t *Tests) OfRun(ctx context.Context, run string) (all []Listed, err error)
 		if text == "" || runIn(text) != bare(run) {
 			continue
 		}
-		id, _ := row.Value["id"].(string)
-		old := !known || b == nil || b.ids[row.Key] || !sound(id) || !b.complete && until != "" && !newer(id, until) ||
-			newest.Sub(created(row.Value)) > time.Since(began)+mostAge
-		all = append(all, Listed{id, text, old})
+		one := Listed{Text: text}
+		one.ID, _ = row.Value["id"].(string)
+		switch {
+		case t.isDisputed(one.ID):
+			one.Foreign = disputed
+		case !known, b == nil, b.ids[row.Key], !sound(one.ID), !b.complete && until != "" && !newer(one.ID, until),
+			newest.Sub(created(row.Value)) > time.Since(began)+mostAge:
+			one.Foreign = older
+		}
+		all = append(all, one)
 	}
 	return all, nil
+}
+
+func (t *Tests) isDisputed(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := t.received[paging.FoldID(id)]
+	return known != nil && known.disputed
 }
 
 // created returns when the row was created, by the target's clock; zero if it does not tell.

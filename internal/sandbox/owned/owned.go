@@ -137,7 +137,7 @@ func (t *Tests) excluded(id string, c Creation) string {
 	known := t.received[paging.FoldID(id)]
 	switch {
 	case known != nil && known.disputed:
-		return "another creation of the run received the same id"
+		return disputed
 	case t.before.allows(id, c.At, t.youngest):
 		return ""
 	case t.before == nil || t.before.ids[paging.FoldID(id)] || !sound(id):
@@ -148,7 +148,10 @@ func (t *Tests) excluded(id string, c Creation) string {
 		older, made.UTC().Format(time.RFC3339), c.At.UTC().Format(time.RFC3339))
 }
 
-const older = "it may have existed before the run created any"
+const (
+	older    = "it may have existed before the run created any"
+	disputed = "another creation of the run received the same id"
+)
 
 // State is what is known of an id that a creation received.
 type State int

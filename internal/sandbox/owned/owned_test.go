@@ -272,7 +272,7 @@ func TestRowsFromBeforeTheRun(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			var own []string
 			for _, one := range listed {
-				if !one.Older {
+				if one.Foreign == "" {
 					own = append(own, one.ID)
 				}
 			}
