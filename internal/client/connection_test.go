@@ -6,20 +6,17 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -55,35 +52,6 @@ func TestConnectionsAreReused(t *testing.T) {
 		}
 	}
 	g.Expect(opened.Load()).To(BeEquivalentTo(concurrency))
-}
-
-func TestWhatCountsAsClosedUnanswered(t *testing.T) {
-	reset := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
-	for _, tc := range []struct {
-		name                string
-		connected, answered bool
-		err                 error
-		want                bool
-	}{
-		{"closed", true, false, fmt.Errorf("transport: %w", io.EOF), true},
-		{"reset", true, false, reset, true},
-		{"reset within the answer", true, true, reset, false},
-		{"reset before there was a connection", false, false, reset, false},
-		{"something else", true, false, errors.New("malformed"), false},
-		{"no error", true, true, nil, false},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			var wire wireTrace
-			hooks := wire.hooks()
-			if tc.connected {
-				hooks.GotConn(httptrace.GotConnInfo{})
-			}
-			if tc.answered {
-				hooks.GotFirstResponseByte()
-			}
-			NewWithT(t).Expect(wire.closedUnanswered(tc.err)).To(Equal(tc.want))
-		})
-	}
 }
 
 // A loss on a kept connection differs from a loss on a new one.
@@ -303,20 +271,6 @@ func TestWhatAConnectionCarriedBefore(t *testing.T) {
 			g.Expect(send("GET", "401", "", false).AfterBody).To(BeEmpty(), "after a request that was accepted")
 		})
 	}
-}
-
-// A transport that may keep connections cannot tell that one was reused.
-func TestUnknownTransportReusesNothing(t *testing.T) {
-	g := NewWithT(t)
-	server := httptest.NewServer(http.NotFoundHandler())
-	defer server.Close()
-	c := newClient(t, Options{BaseURL: server.URL, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		return http.DefaultTransport.RoundTrip(r)
-	})})
-	for range 2 {
-		g.Expect(c.Do(t.Context(), get("/")).Reused).To(BeFalse())
-	}
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
 func TestExcerpt(t *testing.T) {

@@ -106,7 +106,7 @@ type Exchange struct {
 
 	agent string // User-Agent of the client
 
-	share *share // of the budget of the bodies in flight, until DoWith ends
+	free func() // gives back what the body takes of the long bodies in flight; nil if it is short
 }
 
 // String returns a one-line summary without secrets.
