@@ -165,17 +165,6 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestCookiesAreNotKept(t *testing.T) {
-	g := NewWithT(t)
-	c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
-		http.SetCookie(w, &http.Cookie{Name: "session", Value: "1"})
-		_, _ = io.WriteString(w, r.Header.Get("Cookie"))
-	})
-	for range 2 {
-		g.Expect(string(c.Do(t.Context(), get("/")).Body)).To(BeEmpty())
-	}
-}
-
 func TestBodyIsBounded(t *testing.T) {
 	for _, tc := range []struct {
 		name      string

@@ -3,7 +3,6 @@ package client
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -86,19 +85,6 @@ func TestPace(t *testing.T) {
 	for i := range sent[1:] {
 		g.Expect(sent[i+1].Sub(sent[i])).To(BeNumerically(">", 99*time.Millisecond))
 	}
-}
-
-func TestCanceledRequestGivesUpItsTurn(t *testing.T) {
-	g := NewWithT(t)
-	clock := newFakeClock()
-	c := paced(t, clock, 1, func() {})
-	c.Do(t.Context(), get("/"))
-	ctx, cancel := context.WithCancel(t.Context())
-	c.opts.Sleep = func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }
-	g.Expect(c.Do(ctx, get("/")).Err).To(MatchError(ErrCanceled))
-	c.opts.Sleep = clock.Sleep
-	c.Do(t.Context(), get("/"))
-	g.Expect(clock.total()).To(BeNumerically("~", time.Second, 10*time.Millisecond))
 }
 
 func paced(t *testing.T, clock *fakeClock, requestsPerSecond float64, sent func()) *Client {

@@ -157,7 +157,6 @@ var (
 	ErrCanceled   = errors.New("canceled")
 	ErrThrottled  = errors.New("throttled for too long")
 	ErrRequest    = errors.New("request cannot be sent")
-	ErrUnrecorded = errors.New("the recording does not have the request")
 )
 
 // failure is a kind and its cause. Its text is redacted, because causes may quote

@@ -251,25 +251,6 @@ func TestPatienceIsSpentOnce(t *testing.T) {
 	}
 }
 
-// A Retry-After beyond the patience is not waited for, not even in part.
-func TestRetryAfterBeyondThePatience(t *testing.T) {
-	g := NewWithT(t)
-	clock := newFakeClock()
-	target := newThrottling(clock)
-	var waits []Wait
-	c := target.client(t, Options{Waits: func(w Wait) { waits = append(waits, w) }})
-	target.refuse(mainKey.Token, time.Hour)
-	for _, operation := range []string{"one", "other"} {
-		for range 2 {
-			e := c.Do(t.Context(), Request{Operation: operation, Path: "/", Key: mainKey})
-			g.Expect(e.Err).To(And(MatchError(ErrThrottled), MatchError(ErrTooLate)))
-		}
-	}
-	g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(2), "each operation once")
-	g.Expect(clock.slept).To(BeEmpty())
-	g.Expect(waits).To(BeEmpty())
-}
-
 // A target that answers nothing but 429 is given up as a whole, whatever is requested.
 func TestNothingBut429(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -355,21 +336,6 @@ func FuzzRetryAfter(f *testing.F) {
 			t.Fatalf("Retry-After %q, Date %q: %v, %v", value, date, d, ok)
 		}
 	})
-}
-
-// A client gives up only on a key that gets no other response. A key that sometimes gets through
-// is not given up.
-func TestThrottleTimeRestartsAfterAResponse(t *testing.T) {
-	g := NewWithT(t)
-	clock := newFakeClock()
-	target := newThrottling(clock)
-	c := target.client(t, Options{MaxThrottle: time.Minute})
-	for range 5 {
-		target.refuse(mainKey.Token, 40*time.Second)
-		e := c.Do(t.Context(), keyed(mainKey))
-		g.Expect(e.Err).NotTo(HaveOccurred())
-		g.Expect(e.Throttled).To(Equal(2)) // 30 s, the cap, and the rest
-	}
 }
 
 // A pause is announced once, whoever waits for it; a short one never. What requests do

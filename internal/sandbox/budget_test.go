@@ -67,22 +67,6 @@ func TestRollbackOutlastsARateLimit(t *testing.T) {
 	}
 }
 
-// A spec that took too long, perhaps because of the same limit, has nobody who waits.
-func TestRollbackAfterATimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		work, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		ctx, done := ForRollback(work)
-		defer done()
-		time.Sleep(2 * time.Second)
-		api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: gated{time.Now().Add(50 * time.Second)}})
-		g.Expect(err).NotTo(HaveOccurred())
-		ex := api.Do(ctx, client.Request{Path: "/", Key: client.Key{Name: "a", Token: "b"}})
-		g.Expect(ex.Status).To(Equal(http.StatusNotFound))
-	})
-}
-
 // Time in which no request waits passes, whatever waited before.
 func TestBudgetPassesBetweenWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

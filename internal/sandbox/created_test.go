@@ -50,33 +50,6 @@ func TestPermitToDeleteTests(t *testing.T) {
 	g.Expect(denied.Input).To(ContainSubstring("proof that the test"))
 }
 
-// Without an operation that shows tests, nothing is created.
-func TestNothingIsCreatedThatCannotBeProven(t *testing.T) {
-	g := NewWithT(t)
-	f := newFixture(t, func(c *Config) {
-		blind := *c.Profile
-		blind.Operations = []string{spec.CreatePlacementTest, spec.DeletePlacementTest}
-		c.Profile = &blind
-	})
-	var denied *Denied
-	g.Expect(errors.As(f.Permit(t.Context(), f.creation(testName)), &denied)).To(BeTrue())
-	g.Expect(denied.Input).To(ContainSubstring("shows whether a test is the run's own"))
-}
-
-// A creation that was not sent leaves nothing in the journal.
-func TestCreationThatWasNotSent(t *testing.T) {
-	g := NewWithT(t)
-	f := newFixture(t, nil)
-	c := f.creation(testName)
-	begun, err := f.Before(c)
-	g.Expect(err).NotTo(HaveOccurred())
-	undo, err := f.After(c, begun, client.Exchange{Err: client.ErrCanceled}, "")
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(undo).To(BeNil())
-	f.Close(t.Context())
-	g.Expect(f.pending()).To(BeEmpty())
-}
-
 // A response that names a test which was listed before is held against the target. An id
 // that only looks old is not: the target's clock may be behind.
 func TestForeignTestsAreNamed(t *testing.T) {

@@ -227,18 +227,6 @@ func TestDeletionCountsAsSoonAsItIsSent(t *testing.T) {
 	g.Expect(sent).To(Equal(map[string]bool{rolledBack: true, deleted: true, subsequence: true}))
 }
 
-func TestRefusedCreationLeavesNoEntry(t *testing.T) {
-	g := NewWithT(t)
-	f := newFixture(t, nil)
-	c := f.creation(testName)
-	delete(c.Body, "type")
-	ex, undo := f.send(c)
-	g.Expect(ex.Status).To(BeNumerically(">=", 400))
-	g.Expect(undo).To(BeNil())
-	f.Close(t.Context())
-	g.Expect(f.pending()).To(BeEmpty())
-}
-
 // A test that cannot be deleted stays in the journal, and the run says so.
 func TestFailedRollbackIsReported(t *testing.T) {
 	g := NewWithT(t)
@@ -255,17 +243,6 @@ func TestFailedRollbackIsReported(t *testing.T) {
 	judges := f.creation(testName)
 	judges.Deletes = true
 	g.Expect(f.Permit(t.Context(), judges)).To(Succeed())
-}
-
-func TestMovedAccountReturns(t *testing.T) {
-	g := NewWithT(t)
-	f := newFixture(t, nil)
-	_, undo := f.send(f.move(dataset.SubA, dataset.SubB))
-	g.Expect(f.pending()).To(ContainElement(HaveField("Do", journal.Move)))
-	undo(t.Context())
-	g.Expect(f.pending()).NotTo(ContainElement(HaveField("Do", journal.Move)))
-	again, _ := f.send(f.move(dataset.SubA, dataset.SubB))
-	g.Expect(again.Status).To(Equal(http.StatusOK), "the account is at home")
 }
 
 // Another spec still relies on where the accounts are that it moved.

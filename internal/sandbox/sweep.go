@@ -13,6 +13,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/owned"
@@ -102,7 +103,7 @@ func deleteTest(ctx context.Context, send paging.Sender, p *profile.Profile, key
 func unreadable(err error) error {
 	var noPage *paging.NoPageError
 	if errors.As(err, &noPage) {
-		return fmt.Errorf("the list of tests could not be read: %s", redact.Process.Text(noPage.Error()))
+		return fmt.Errorf("the list of tests could not be read: %s", redact.Process.Text(judge.DescribeStatus(noPage.Exchange)))
 	}
 	return err
 }
