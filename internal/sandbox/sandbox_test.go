@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -329,36 +327,6 @@ func TestSubsequencesAreHandedOutOnce(t *testing.T) {
 	g.Expect(take(0, 2)).To(BeEmpty(), "it is given back to its own share")
 	g.Expect(take(2, 3)).To(Equal(other))
 	g.Expect(asked).To(Equal(1))
-}
-
-// With plenty of subsequences, no spec takes what lies beside those of another, so these
-// neighbours stay.
-func TestNeighbours(t *testing.T) {
-	g := NewWithT(t)
-	var ids []string
-	var rows []paging.Row
-	for i := range 20 {
-		ids = append(ids, fmt.Sprintf("01890000-0000-7000-8000-0000000000%02d", i))
-		rows = append(rows, paging.Row{Key: ids[i], Value: map[string]any{"id": ids[i]}})
-	}
-	f := newFixture(t, func(c *Config) {
-		listed := *c.Profile
-		listed.Workspaces = map[string]profile.Workspace{dataset.Main: {ID: "x", ExpendableSubsequences: ids}}
-		c.Profile = &listed
-	})
-	taken := map[string]bool{}
-	for at := range 4 {
-		id, err := f.TakeSubsequence(t.Context(), Share{at, at + 1, 4}, func() ([]paging.Row, error) { return rows, nil })
-		g.Expect(err).NotTo(HaveOccurred())
-		taken[id] = true
-	}
-	for id := range taken {
-		if i := slices.Index(ids, id); i > Richest { // the first are the richest: all are alike
-			beside := f.TakeNeighbours(id, Share{Of: 4})
-			g.Expect(beside).To(Equal([]string{ids[i-1], ids[i+1]}))
-			f.GiveBack(beside...)
-		}
-	}
 }
 
 func TestRollbackOutlivesTheRun(t *testing.T) {

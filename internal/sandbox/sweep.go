@@ -82,7 +82,7 @@ func (s *sweeper) look(ctx context.Context) (left []remains, settled bool, err e
 	}
 	_ = deleting.Wait()
 	for _, r := range whys {
-		s.deleted[r.ID] = r.why == ""
+		s.deleted[r.ID] = s.deleted[r.ID] || r.why == ""
 	}
 	return slices.DeleteFunc(whys, func(r remains) bool { return r.why == "" }), settled, nil
 }

@@ -159,22 +159,6 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// Before the first look, no id is the run's own.
-// A get that has shown the mark proves a test without another request. One that has shown
-// something else does not.
-func TestShownTestsAreProven(t *testing.T) {
-	for shown, requests := range map[string]int{name: 0, other: 1} {
-		g, s := NewWithT(t), &server{got: map[string]string{id(0, 1): name}}
-		tests := New(s.send, &profile.Profile{}, client.Key{})
-		g.Expect(tests.LookBefore(t.Context(), func() error { return nil })).To(Succeed())
-		tests.Received(id(0, 1), Creation{Mark{Name: name}, start})
-		s.requests = 0
-		tests.Shown(id(0, 1), map[string]any{"name": shown})
-		g.Expect(tests.Prove(t.Context(), id(0, 1))).To(Equal(Proof{State: Own}))
-		g.Expect(s.requests).To(Equal(requests), "a get has shown %s", shown)
-	}
-}
-
 func TestNothingIsOwnBeforeTheFirstLook(t *testing.T) {
 	g := NewWithT(t)
 	young := id(0, 1)
