@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 const (
@@ -119,8 +120,8 @@ func (c *Client) send(ctx context.Context, req Request) Exchange {
 func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed bool) {
 	e = Exchange{Request: req}
 	var wire wireTrace
-	bounded, cancel := context.WithTimeout(ctx, c.opts.Timeout)
-	defer cancel()
+	bounded, limit := limited(ctx, c.opts.Timeout)
+	defer limit.end()
 	r, err := c.build(httptrace.WithClientTrace(bounded, wire.hooks()), req)
 	if err != nil {
 		e.Err = c.fail(req, ErrRequest, err)
@@ -140,7 +141,7 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 		wire.request.answered(req, answer.StatusCode)
 		defer func() { _ = answer.Body.Close() }()
 		e.Status, e.Header, e.Proto = answer.StatusCode, answer.Header, answer.Proto
-		if e.Body, e.Truncated, e.free, err = c.read(bounded, answer); err == nil || answer.Uncompressed {
+		if e.Body, e.Truncated, e.free, err = c.read(bounded, limit, answer); err == nil || answer.Uncompressed {
 			err = cmp.Or(undecoded(answer, err, len(e.Body)), err)
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) && !answer.Uncompressed { // a compressed body may itself be cut
@@ -148,7 +149,11 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 		}
 	}
 	if err != nil {
-		e.Err = c.fail(req, kindOf(ctx, err, wire.brokenHandshake.Load()), err)
+		kind := kindOf(ctx, err, wire.brokenHandshake.Load())
+		if limit.over.Load() && ctx.Err() == nil {
+			kind, err = ErrTimeout, context.DeadlineExceeded
+		}
+		e.Err = c.fail(req, kind, err)
 		e.Malformed = errors.Is(e.Err, ErrProtocol) && malformed(err)
 		e.StaleConnection = errors.Is(e.Err, ErrProtocol) && wire.kept.Load() && !wire.answered.Load()
 	}
@@ -208,7 +213,7 @@ func Payload(answer *http.Response) io.Reader {
 // read reads the body. It keeps only the beginning of a body that exceeds the
 // bound, because many exchanges are kept in memory. The caller calls free, if it is not nil, once
 // it no longer needs the body.
-func (c *Client) read(ctx context.Context, answer *http.Response) (body []byte, truncated bool, free func(), err error) {
+func (c *Client) read(ctx context.Context, limit *limit, answer *http.Response) (body []byte, truncated bool, free func(), err error) {
 	most := int(c.opts.MaxBody) + 1
 	if answer.ContentLength > c.opts.MaxBody {
 		most = int(c.keptBytes())
@@ -222,7 +227,7 @@ func (c *Client) read(ctx context.Context, answer *http.Response) (body []byte, 
 	for err == nil && len(body) < most {
 		if len(body) == cap(body) {
 			if cap(body) >= shortBody && free == nil {
-				if free, err = c.makeRoom(ctx, answer); err != nil {
+				if free, err = c.makeRoom(ctx, limit, answer); err != nil {
 					break
 				}
 			}
@@ -244,8 +249,10 @@ func (c *Client) read(ctx context.Context, answer *http.Response) (body []byte, 
 // keptBytes returns how many bytes are kept of a body that exceeds the bound.
 func (c *Client) keptBytes() int64 { return min(c.opts.MaxBody, truncatedBody) }
 
-// makeRoom waits until the body may be as long as it announces, or as the bound.
-func (c *Client) makeRoom(ctx context.Context, answer *http.Response) (free func(), err error) {
+// makeRoom waits until the body may be as long as it announces, or as the bound. The target is
+// not to blame for that time.
+func (c *Client) makeRoom(ctx context.Context, limit *limit, answer *http.Response) (free func(), err error) {
+	defer limit.pause()()
 	length := c.opts.MaxBody
 	if answer.ContentLength > 0 {
 		length = answer.ContentLength
@@ -255,6 +262,41 @@ func (c *Client) makeRoom(ctx context.Context, answer *http.Response) (free func
 		return nil, err
 	}
 	return func() { c.long.Release(length) }, nil
+}
+
+// limit is the time that a request may take.
+type limit struct {
+	timer *time.Timer
+	ends  time.Time
+	over  atomic.Bool
+	end   context.CancelFunc // of its context
+}
+
+// limited returns a context that ends when the time is over.
+func limited(ctx context.Context, d time.Duration) (context.Context, *limit) {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &limit{ends: time.Now().Add(d)}
+	l.timer = time.AfterFunc(d, func() {
+		l.over.Store(true)
+		cancel()
+	})
+	l.end = func() {
+		l.timer.Stop()
+		cancel()
+	}
+	return ctx, l
+}
+
+// pause stops the time until the function is called that it returns.
+func (l *limit) pause() (resume func()) {
+	left := time.Until(l.ends)
+	if !l.timer.Stop() {
+		return func() {}
+	}
+	return func() {
+		l.ends = time.Now().Add(left)
+		l.timer.Reset(left)
+	}
 }
 
 // release says that the body of the exchange is no longer needed.

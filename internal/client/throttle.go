@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"outreach.example/conformance/internal/redact"
 )
 
 const (
@@ -111,7 +113,7 @@ func (w Wait) String() string {
 	after := "without Retry-After"
 	if w.RetryAfter != "" {
 		const most = 40 // characters: the target chooses them
-		value := []rune(w.RetryAfter)
+		value := []rune(redact.Process.Text(w.RetryAfter))
 		after = "with Retry-After " + string(value[:min(len(value), most)])
 	}
 	seconds := strconv.FormatFloat(math.Round(w.For.Seconds()*10)/10, 'f', -1, 64)

@@ -123,15 +123,17 @@ func on(id string, respond func(w http.ResponseWriter, r *http.Request, next htt
 	}
 }
 
-// keyed answers requests with a key. Others are served.
+// keyed answers requests with a key instead of the server. Others are served.
 func keyed(respond func(w http.ResponseWriter, key string)) player {
-	return all(func(w http.ResponseWriter, r *http.Request, a answer) {
-		if token(r) == "" {
-			a.send(w)
-			return
-		}
-		respond(w, token(r))
-	})
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if token(r) == "" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			respond(w, token(r))
+		})
+	}
 }
 
 // regexpByte matches each byte of ASCII text.

@@ -349,7 +349,7 @@ func lists() []behaviour {
 			slices.Reverse(items)
 			return items
 		}),
-		play("pages/rows-of-100-kB", "sends rows of 70 kB with 1,000 more fields", "How the specification is read: unknown extra fields are observed", passes(), row(func(row map[string]any) {
+		play("pages/rows-of-100-kB", "sends rows of 70 kB with 1,000 more fields", "How the specification is read: unknown extra fields are observed", noFailure(), row(func(row map[string]any) {
 			for i := range 1000 {
 				row[fmt.Sprintf("extra_%d", i)] = strings.Repeat("n", 70)
 			}
