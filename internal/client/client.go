@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"outreach.example/conformance/internal/redact"
@@ -20,10 +21,10 @@ type Client struct {
 	opts    Options
 	fresh   http.RoundTripper // opens a connection for each request; nil if there is none
 	base    *url.URL
-	slots   chan struct{} // one element per request in flight
-	bodies  *bodies
+	slots   chan struct{}       // one element per request in flight
+	long    *semaphore.Weighted // bytes of long bodies in flight
 	pace    *rate.Limiter
-	gates   gates
+	pauses  pauses
 	jitter  func(time.Duration) time.Duration
 	traffic counters
 
@@ -46,9 +47,9 @@ func New(opts Options) (*Client, error) {
 		fresh:  freshTransport(opts.Transport),
 		base:   base,
 		slots:  make(chan struct{}, opts.Concurrency),
-		bodies: newBodies(commonBodies),
+		long:   semaphore.NewWeighted(longBodies),
 		pace:   newPace(opts.RequestsPerSecond),
-		gates:  newGates(opts.MaxThrottle, opts.Patience),
+		pauses: newPauses(opts.MaxThrottle, opts.Patience),
 		jitter: seededJitter(opts.Seed),
 	}, nil
 }
@@ -72,11 +73,11 @@ func (c *Client) Do(ctx context.Context, req Request) Exchange {
 }
 
 // DoWith is Do for a caller that needs the whole body only for a moment: use is called
-// with the exchange while its body counts in the budget of the bodies in flight. It must
+// with the exchange while its body counts among the long bodies in flight. It must
 // not send a request.
 func (c *Client) DoWith(ctx context.Context, req Request, use func(Exchange)) Exchange {
 	e := c.do(ctx, req)
-	defer e.share.release(req.Operation, len(e.Body))
+	defer e.release()
 	c.observe(&e)
 	use(e)
 	return e
@@ -109,7 +110,7 @@ func (c *Client) do(ctx context.Context, req Request) Exchange {
 		}
 		c.traffic.waitedOut()
 		c.observe(&e)
-		e.share.release(req.Operation, len(e.Body))
+		e.release()
 		if err := c.sleep(ctx, Throttled, req, wait); err != nil {
 			e = c.unsent(req, ErrCanceled, context.Cause(ctx))
 			e.Throttled, e.Source, e.Wire = waitedOut+1, SourceOf(ctx), wire
@@ -176,7 +177,7 @@ func (c *Client) once(ctx context.Context, req Request, waitedOut int) (e Exchan
 	case http.StatusTooManyRequests:
 		return c.throttled(req, e, waitedOut)
 	default:
-		c.gates.open(req.pair(), e.Sent)
+		c.pauses.answered(req.pair(), e.Sent)
 		return e, 0, false
 	}
 }

@@ -40,13 +40,6 @@ func TestCallersContext(t *testing.T) {
 		g.Expect(e.Err).To(MatchError(why))
 		g.Expect(c.Traffic().Requests).To(BeZero())
 	})
-	t.Run("deadline while under way", func(t *testing.T) {
-		g := NewWithT(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		c := serve(t, Options{}, hang(make(chan struct{})))
-		g.Expect(c.Do(ctx, get("/")).Err).To(MatchError(ErrTimeout))
-	})
 	t.Run("canceled while all slots are taken", func(t *testing.T) {
 		g := NewWithT(t)
 		started, release := make(chan struct{}), make(chan struct{})

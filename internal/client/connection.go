@@ -16,6 +16,9 @@ import (
 // maxHeader bounds the header block of a response, in bytes.
 const maxHeader = 256 << 10
 
+// maxUnread bounds what HTTP/2 buffers of a body that nobody reads yet, in bytes.
+const maxUnread = 1 << 20
+
 // newTransport returns the transport for the options. net/http goes on connecting after
 // the request has timed out, and waits for a peer that reads nothing: hence the timeouts.
 func newTransport(concurrency int, timeout time.Duration, config *tls.Config) *http.Transport {
@@ -23,7 +26,7 @@ func newTransport(concurrency int, timeout time.Duration, config *tls.Config) *h
 		Proxy:                  Proxy,
 		DialContext:            dial(timeout),
 		TLSHandshakeTimeout:    timeout,
-		HTTP2:                  &http.HTTP2Config{WriteByteTimeout: timeout},
+		HTTP2:                  &http.HTTP2Config{WriteByteTimeout: timeout, MaxReceiveBufferPerStream: maxUnread},
 		TLSClientConfig:        config.Clone(), // nil stays nil
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           concurrency,

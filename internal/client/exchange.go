@@ -106,7 +106,7 @@ type Exchange struct {
 
 	agent string // User-Agent of the client
 
-	share *share // of the budget of the bodies in flight, until DoWith ends
+	free func() // gives back what the body takes of the long bodies in flight; nil if it is short
 }
 
 // String returns a one-line summary without secrets.
@@ -157,7 +157,6 @@ var (
 	ErrCanceled   = errors.New("canceled")
 	ErrThrottled  = errors.New("throttled for too long")
 	ErrRequest    = errors.New("request cannot be sent")
-	ErrUnrecorded = errors.New("the recording does not have the request")
 )
 
 // failure is a kind and its cause. Its text is redacted, because causes may quote

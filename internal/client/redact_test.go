@@ -9,18 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/format"
-
-	"outreach.example/conformance/internal/redact"
 )
-
-func TestKeysAreLearntFromRequests(t *testing.T) {
-	g := NewWithT(t)
-	key := Key{Name: "minted-now", Token: "a-key-that-no-other-test-sends"}
-	c := newClient(t, Options{BaseURL: "http://host", Transport: roundTrip(func(*http.Request) (*http.Response, error) { return answer(200, nil), nil })})
-	g.Expect(redact.Process.Text(key.Token)).To(Equal(key.Token))
-	c.Do(t.Context(), keyed(key))
-	g.Expect(redact.Process.Text(key.Token)).To(Equal("$OUTREACH_KEY_MINTED_NOW"))
-}
 
 func TestErrorsHoldNoSecret(t *testing.T) {
 	g := NewWithT(t)

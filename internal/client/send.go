@@ -17,11 +17,17 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 const (
-	initialBody   = 4 << 10  // initial buffer for a body of unknown length
-	truncatedBody = 64 << 10 // bytes kept of a body that exceeds the bound
+	initialBody   = 4 << 10   // initial buffer for a body of unknown length
+	truncatedBody = 64 << 10  // bytes kept of a body that exceeds the bound
+	firstBuffer   = 256 << 10 // bytes that are allocated because a response announces them
+
+	// Longer bodies than shortBody wait until those in flight leave room within longBodies.
+	shortBody  = 512 << 10
+	longBodies = 16 << 20
 )
 
 // build returns the net/http form of the request.
@@ -98,15 +104,10 @@ func encodeQuery(query url.Values) string {
 // connection closes before any byte of the response: a server may close an idle
 // connection just as the request goes out.
 func (c *Client) send(ctx context.Context, req Request) Exchange {
-	room, err := c.bodies.reserve(ctx, req.Operation)
-	if err != nil {
-		room.release(req.Operation, 0)
-		return c.unsent(req, ErrCanceled, err)
-	}
-	e, closed := c.attempt(ctx, req, room)
+	e, closed := c.attempt(ctx, req)
 	if closed && req.method() == http.MethodGet && ctx.Err() == nil {
 		c.traffic.reconnected()
-		e, _ = c.attempt(ctx, req, room)
+		e, _ = c.attempt(ctx, req)
 	}
 	if !e.Sent.IsZero() {
 		c.traffic.sent(e)
@@ -116,11 +117,11 @@ func (c *Client) send(ctx context.Context, req Request) Exchange {
 
 // attempt sends the request once. It reports whether an open connection closed
 // before any byte of the response.
-func (c *Client) attempt(ctx context.Context, req Request, room *share) (e Exchange, closed bool) {
-	e = Exchange{Request: req, share: room}
+func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed bool) {
+	e = Exchange{Request: req}
 	var wire wireTrace
-	bounded, cancel := context.WithTimeout(ctx, c.opts.Timeout)
-	defer cancel()
+	bounded, limit := limited(ctx, c.opts.Timeout)
+	defer limit.end()
 	r, err := c.build(httptrace.WithClientTrace(bounded, wire.hooks()), req)
 	if err != nil {
 		e.Err = c.fail(req, ErrRequest, err)
@@ -140,7 +141,7 @@ func (c *Client) attempt(ctx context.Context, req Request, room *share) (e Excha
 		wire.request.answered(req, answer.StatusCode)
 		defer func() { _ = answer.Body.Close() }()
 		e.Status, e.Header, e.Proto = answer.StatusCode, answer.Header, answer.Proto
-		if e.Body, e.Truncated, err = c.read(bounded, answer, room); err == nil || answer.Uncompressed {
+		if e.Body, e.Truncated, e.free, err = c.read(bounded, limit, answer); err == nil || answer.Uncompressed {
 			err = cmp.Or(undecoded(answer, err, len(e.Body)), err)
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) && !answer.Uncompressed { // a compressed body may itself be cut
@@ -148,7 +149,11 @@ func (c *Client) attempt(ctx context.Context, req Request, room *share) (e Excha
 		}
 	}
 	if err != nil {
-		e.Err = c.fail(req, kindOf(ctx, err, wire.brokenHandshake.Load()), err)
+		kind := kindOf(ctx, err, wire.brokenHandshake.Load())
+		if limit.over.Load() && ctx.Err() == nil {
+			kind, err = ErrTimeout, context.DeadlineExceeded
+		}
+		e.Err = c.fail(req, kind, err)
 		e.Malformed = errors.Is(e.Err, ErrProtocol) && malformed(err)
 		e.StaleConnection = errors.Is(e.Err, ErrProtocol) && wire.kept.Load() && !wire.answered.Load()
 	}
@@ -206,53 +211,98 @@ func Payload(answer *http.Response) io.Reader {
 }
 
 // read reads the body. It keeps only the beginning of a body that exceeds the
-// bound, because many exchanges are kept in memory.
-func (c *Client) read(ctx context.Context, answer *http.Response, room *share) (body []byte, truncated bool, err error) {
+// bound, because many exchanges are kept in memory. The caller calls free, if it is not nil, once
+// it no longer needs the body.
+func (c *Client) read(ctx context.Context, limit *limit, answer *http.Response) (body []byte, truncated bool, free func(), err error) {
+	most := int(c.opts.MaxBody) + 1
 	if answer.ContentLength > c.opts.MaxBody {
-		body, err = io.ReadAll(io.LimitReader(Payload(answer), c.keptBytes()))
-		return body, true, err
+		most = int(c.keptBytes())
 	}
-	body, err = c.readBounded(ctx, answer, room)
-	if int64(len(body)) <= c.opts.MaxBody {
-		return body, false, err
+	first := initialBody
+	if answer.ContentLength > 0 {
+		first = min(int(answer.ContentLength)+1, firstBuffer) // to see the end without growing again
 	}
-	return bytes.Clone(body[:c.keptBytes()]), true, nil
+	// The buffer doubles only up to the bound; io.ReadAll and bytes.Buffer grow to twice as much.
+	payload, body := Payload(answer), make([]byte, 0, min(first, most))
+	for err == nil && len(body) < most {
+		if len(body) == cap(body) {
+			if cap(body) >= shortBody && free == nil {
+				if free, err = c.makeRoom(ctx, limit, answer); err != nil {
+					break
+				}
+			}
+			body = append(make([]byte, 0, min(2*cap(body), most)), body...)
+		}
+		var n int
+		n, err = payload.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if truncated = answer.ContentLength > c.opts.MaxBody || int64(len(body)) > c.opts.MaxBody; truncated {
+		body = bytes.Clone(body[:min(int64(len(body)), c.keptBytes())])
+	}
+	return body, truncated, free, err
 }
 
 // keptBytes returns how many bytes are kept of a body that exceeds the bound.
 func (c *Client) keptBytes() int64 { return min(c.opts.MaxBody, truncatedBody) }
 
-// readBounded reads the body, up to one byte beyond the bound. Its buffer doubles
-// only up to there; io.ReadAll and bytes.Buffer grow to twice as much.
-func (c *Client) readBounded(ctx context.Context, answer *http.Response, room *share) ([]byte, error) {
-	most := int(c.opts.MaxBody) + 1
-	first := initialBody
+// makeRoom waits until the body may be as long as it announces, or as the bound. The target is
+// not to blame for that time.
+func (c *Client) makeRoom(ctx context.Context, limit *limit, answer *http.Response) (free func(), err error) {
+	defer limit.pause()()
+	length := c.opts.MaxBody
 	if answer.ContentLength > 0 {
-		first = min(int(answer.ContentLength)+1, firstBuffer) // to see the end without growing again
+		length = answer.ContentLength
 	}
-	first = min(first, most)
-	if err := room.grow(ctx, int64(first)); err != nil {
+	length = min(length, longBodies)
+	if err := c.long.Acquire(ctx, length); err != nil {
 		return nil, err
 	}
-	payload, body := Payload(answer), make([]byte, 0, first)
-	for {
-		n, err := payload.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		if errors.Is(err, io.EOF) {
-			return body, nil
-		}
-		if err != nil || len(body) == most {
-			return body, err
-		}
-		if len(body) == cap(body) {
-			size := min(2*cap(body), most)
-			if err := room.grow(ctx, int64(size)); err != nil {
-				return body, err
-			}
-			grown := make([]byte, len(body), size)
-			copy(grown, body)
-			body = grown
-		}
+	return func() { c.long.Release(length) }, nil
+}
+
+// limit is the time that a request may take.
+type limit struct {
+	timer *time.Timer
+	ends  time.Time
+	over  atomic.Bool
+	end   context.CancelFunc // of its context
+}
+
+// limited returns a context that ends when the time is over.
+func limited(ctx context.Context, d time.Duration) (context.Context, *limit) {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &limit{ends: time.Now().Add(d)}
+	l.timer = time.AfterFunc(d, func() {
+		l.over.Store(true)
+		cancel()
+	})
+	l.end = func() {
+		l.timer.Stop()
+		cancel()
+	}
+	return ctx, l
+}
+
+// pause stops the time until the function is called that it returns.
+func (l *limit) pause() (resume func()) {
+	left := time.Until(l.ends)
+	if !l.timer.Stop() {
+		return func() {}
+	}
+	return func() {
+		l.ends = time.Now().Add(left)
+		l.timer.Reset(left)
+	}
+}
+
+// release says that the body of the exchange is no longer needed.
+func (e *Exchange) release() {
+	if e.free != nil {
+		e.free()
 	}
 }
 

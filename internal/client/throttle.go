@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"outreach.example/conformance/internal/redact"
 )
 
 const (
@@ -20,25 +22,30 @@ const (
 	farOff    = 100 * 365 * 24 * time.Hour // longer than anybody waits; keeps times in range
 )
 
-// gates hold back requests of throttled keys: one 429 applies to all requests of
-// its key. A key has a gate from its first 429 until its next other response. They
-// also count for how long nothing but 429 came back, for each pair and for the
-// target as a whole. A key spends its patience once, however many operations refuse it,
-// and an operation once, however many keys it refuses.
-type gates struct {
+// pauses hold back requests of throttled keys: one 429 applies to all requests of
+// its key, until its next other response. They also count for how long nothing but 429 came
+// back, for each pair and for the target as a whole. A key spends its patience once, however
+// many operations refuse it, and an operation once, however many keys it refuses.
+type pauses struct {
 	mu       sync.Mutex
-	byKey    map[string]*gate
+	byKey    map[string]*pause
 	byPair   map[pair]*streak
-	answered map[pair]bool            // with another response than 429: such a pair has a patience of its own
 	spent    map[string]time.Duration // on pairs that were given up, by key and by operation
 	all      streak                   // of the target
 	perPair  time.Duration            // maximum of a pair
 	patience time.Duration            // maximum of the target
 }
 
-func newGates(perPair, patience time.Duration) gates {
-	return gates{byKey: map[string]*gate{}, byPair: map[pair]*streak{}, answered: map[pair]bool{}, spent: map[string]time.Duration{},
-		perPair: perPair, patience: patience}
+func newPauses(perPair, patience time.Duration) pauses {
+	return pauses{byKey: map[string]*pause{}, byPair: map[pair]*streak{}, spent: map[string]time.Duration{}, perPair: perPair, patience: patience}
+}
+
+// pause is that of one key.
+type pause struct {
+	until     time.Time // no request is sent before it
+	announced time.Time // the until that Waits was told of last
+	waited    time.Time // when the first 429 came that is waited out; zero before
+	refused   time.Time // when the last 429 came
 }
 
 // pair is an operation and the credentials with which it is requested.
@@ -53,15 +60,18 @@ func (r Request) pair() pair {
 type streak struct {
 	since, last time.Time // of its first and its last response
 	responses   int
+	answered    bool  // there was another response before: such a pair has a patience of its own
 	over        error // why nothing is sent any more; nil before that
 }
 
-func (s *streak) add(now time.Time) {
+// add counts a response, and returns for how long the streak has lasted.
+func (s *streak) add(now time.Time) time.Duration {
 	if s.responses == 0 {
 		s.since = now
 	}
 	s.responses++
 	s.last = now
+	return now.Sub(s.since)
 }
 
 // AllThrottled is the cause of an ErrThrottled after which the client sends nothing
@@ -103,7 +113,7 @@ func (w Wait) String() string {
 	after := "without Retry-After"
 	if w.RetryAfter != "" {
 		const most = 40 // characters: the target chooses them
-		value := []rune(w.RetryAfter)
+		value := []rune(redact.Process.Text(w.RetryAfter))
 		after = "with Retry-After " + string(value[:min(len(value), most)])
 	}
 	seconds := strconv.FormatFloat(math.Round(w.For.Seconds()*10)/10, 'f', -1, 64)
@@ -123,115 +133,104 @@ const (
 	Paced                     // it waits for its turn in the pace
 )
 
-type gate struct {
-	notBefore   time.Time // no request is sent before it
-	announced   time.Time // the notBefore that Waits was told of last
-	waitedOut   time.Time // when the first 429 came that is waited out; zero before
-	lastRefused time.Time
-}
-
 // wait returns how long a request of the pair has to wait, or why it is not sent.
-func (g *gates) wait(p pair, now time.Time) (time.Duration, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.all.over != nil {
-		return 0, g.all.over
+func (p *pauses) wait(of pair, now time.Time) (time.Duration, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all.over != nil {
+		return 0, p.all.over
 	}
-	if s := g.byPair[p]; s != nil && s.over != nil {
+	if s := p.byPair[of]; s != nil && s.over != nil {
 		return 0, s.over
 	}
-	at := g.byKey[p.key]
-	if at == nil || !now.Before(at.notBefore) {
-		return 0, nil
+	if at := p.byKey[of.key]; at != nil {
+		return max(0, at.until.Sub(now)), nil
 	}
-	return at.notBefore.Sub(now), nil
+	return 0, nil
 }
 
-// close records a 429 after which the key pauses for d. A gate only moves to a
-// later time.
-func (g *gates) close(key string, now time.Time, d time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	at := g.refused(key, now)
-	if until := now.Add(min(d, maxWait)); until.After(at.notBefore) {
-		at.notBefore = until
+// refuse notes a 429 to a request, whose key then pauses for d. It returns why the pair, or the
+// target, is given up; nil if it is not. A provoked 429 says nothing about the target, and one
+// that nobody waits out says nothing but that the key pauses. A pause is news if it ends clearly
+// later than the last one that was news.
+func (p *pauses) refuse(req Request, now time.Time, d time.Duration) (news bool, over error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of := req.pair()
+	at := p.byKey[of.key]
+	if at == nil {
+		at = &pause{}
+		p.byKey[of.key] = at
 	}
-}
-
-// refused returns the gate of a key that gets a 429.
-func (g *gates) refused(key string, now time.Time) *gate {
-	if g.byKey[key] == nil {
-		g.byKey[key] = &gate{}
-	}
-	g.byKey[key].lastRefused = now
-	return g.byKey[key]
-}
-
-// refuse records a 429 to a request of the pair that would wait for d. It returns why
-// the pair, or the target, is given up; nil if it is not. A provoked 429 says nothing
-// about the target.
-func (g *gates) refuse(p pair, now time.Time, d time.Duration, provoked bool) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !provoked {
-		g.all.add(now)
-		if lasted := now.Sub(g.all.since); lasted >= g.patience && g.all.over == nil {
-			g.all.over = &AllThrottled{g.all.responses, lasted}
+	at.refused = now
+	if !req.NoRetry {
+		if over := p.count(of, at, now, d, req.Provoked); over != nil {
+			return false, over
 		}
 	}
-	s := g.byPair[p]
+	d = min(d, maxWait)
+	until := now.Add(d)
+	if until.After(at.until) { // a pause only moves to a later time
+		at.until = until
+	}
+	if news = !req.NoRetry && d >= shortWait && until.Sub(at.announced) >= shortWait; news {
+		at.announced = until
+	}
+	return news, nil
+}
+
+// count counts a 429 that would be waited out for d.
+func (p *pauses) count(of pair, at *pause, now time.Time, d time.Duration, provoked bool) error {
+	if !provoked {
+		if lasted := p.all.add(now); lasted >= p.patience && p.all.over == nil {
+			p.all.over = &AllThrottled{p.all.responses, lasted}
+		}
+	}
+	s := p.byPair[of]
 	if s == nil {
 		s = &streak{}
-		g.byPair[p] = s
+		p.byPair[of] = s
 	}
-	s.add(now)
-	at, left := g.refused(p.key, now), g.perPair
-	if at.waitedOut.IsZero() {
-		at.waitedOut = now
+	if at.waited.IsZero() {
+		at.waited = now
 	}
-	if !g.answered[p] {
-		left -= max(g.spent[p.key], g.spent[p.operation])
+	left := p.perPair
+	if !s.answered {
+		left -= max(p.spent[of.key], p.spent[of.operation])
 	}
-	switch lasted := now.Sub(s.since); {
+	switch lasted := s.add(now); {
 	case s.over != nil:
-	case d > g.perPair:
-		s.over = fmt.Errorf("%w of %s", ErrTooLate, g.perPair)
-	case lasted+d > left, now.Sub(at.waitedOut)+d > g.perPair:
+	case d > p.perPair:
+		s.over = fmt.Errorf("%w of %s", ErrTooLate, p.perPair)
+	case lasted+d > left, now.Sub(at.waited)+d > p.perPair:
 		s.over = fmt.Errorf("%d responses to this operation and key in %s, all of them 429 (at most %s in all for a key, and for an operation)",
-			s.responses, brief(lasted), g.perPair)
-		g.spent[p.key] += lasted
-		g.spent[p.operation] += lasted
+			s.responses, brief(lasted), p.perPair)
+		p.spent[of.key] += lasted
+		p.spent[of.operation] += lasted
 	}
-	return cmp.Or(g.all.over, s.over)
+	return cmp.Or(p.all.over, s.over)
 }
 
-// announce reports whether a pause of the key that lasts until then is news: it ends
-// clearly later than the last one that was announced.
-func (g *gates) announce(key string, until time.Time) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	at := g.byKey[key]
-	if at == nil || until.Sub(at.announced) < shortWait {
-		return false
-	}
-	at.announced = until
-	return true
-}
-
-// open records a response other than 429 to a request of the pair sent at the given
+// answered notes a response other than 429 to a request of the pair sent at the given
 // time. For the key and the pair, requests that were in flight when the 429 came are
 // ignored. What was given up stays so.
-func (g *gates) open(p pair, sent time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.all, g.answered[p] = streak{over: g.all.over}, true
-	if at := g.byKey[p.key]; at != nil && sent.After(at.lastRefused) {
-		delete(g.byKey, p.key)
+func (p *pauses) answered(of pair, sent time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = streak{over: p.all.over}
+	if at := p.byKey[of.key]; at != nil && sent.After(at.refused) {
+		delete(p.byKey, of.key)
 	}
-	if s := g.byPair[p]; s != nil && s.over == nil && sent.After(s.last) {
-		delete(g.byPair, p) // it paid to wait
-		delete(g.spent, p.key)
-		delete(g.spent, p.operation)
+	s := p.byPair[of]
+	if s == nil {
+		s = &streak{}
+		p.byPair[of] = s
+	}
+	s.answered = true
+	if s.over == nil && s.responses > 0 && sent.After(s.last) {
+		s.responses = 0 // it paid to wait
+		delete(p.spent, of.key)
+		delete(p.spent, of.operation)
 	}
 }
 
@@ -253,8 +252,8 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if value == "" {
 		return 0, false
 	}
-	if strings.Trim(value, "0123456789") == "" {
-		return afterSeconds(value)
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(seconds, uint64(farOff/time.Second))) * time.Second, seconds > 0
 	}
 	at, err := http.ParseTime(value)
 	if err != nil {
@@ -267,15 +266,6 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 		return 0, false
 	}
 	return min(at.Sub(now), farOff), true
-}
-
-// afterSeconds parses any number of digits and caps the wait at farOff.
-func afterSeconds(digits string) (time.Duration, bool) {
-	seconds := 0
-	for _, digit := range digits {
-		seconds = min(seconds*10+int(digit-'0'), int(farOff/time.Second))
-	}
-	return time.Duration(seconds) * time.Second, seconds > 0
 }
 
 // seededJitter returns a function that draws a duration in [0, d).
@@ -292,43 +282,37 @@ func seededJitter(seed uint64) func(d time.Duration) time.Duration {
 // throttled decides what follows from a 429. It returns the exchange, with an error if
 // the request is given up, or else after how long to retry.
 func (c *Client) throttled(req Request, e Exchange, waitedOut int) (_ Exchange, wait time.Duration, again bool) {
-	now, p := c.opts.Now(), req.pair()
+	now := c.opts.Now()
 	wait, named := retryAfter(e.Header, now)
 	if !named {
 		wait = backoff(waitedOut, c.jitter)
 	}
-	if req.NoRetry {
-		c.gates.close(p.key, now, wait)
+	news, over := c.pauses.refuse(req, now, wait)
+	switch wait = min(wait, maxWait); {
+	case req.NoRetry:
 		return e, 0, false
+	case over == nil && waitedOut >= c.opts.MaxThrottled:
+		over = fmt.Errorf("%d responses of 429 to one request (at most %d are waited out)", waitedOut+1, c.opts.MaxThrottled)
 	}
-	if over := c.gates.refuse(p, now, wait, req.Provoked); over != nil {
+	if over != nil {
 		e.Err = c.fail(req, ErrThrottled, over)
 		return e, 0, false
 	}
-	wait = min(wait, maxWait)
-	c.gates.close(p.key, now, wait)
-	if waitedOut >= c.opts.MaxThrottled {
-		e.Err = c.fail(req, ErrThrottled, fmt.Errorf("%d responses of 429 to one request (at most %d are waited out)", waitedOut+1, c.opts.MaxThrottled))
-		return e, 0, false
-	}
-	if wait >= shortWait && c.gates.announce(p.key, now.Add(wait)) {
+	if news {
 		c.opts.Waits(Wait{Key: req.Key.Name, For: wait, RetryAfter: e.Header.Get("Retry-After")})
 	}
 	return e, wait, true
 }
 
-// admit waits until the request may be sent: its key's gate is open, a slot is
+// admit waits until the request may be sent: its key does not pause, a slot is
 // free, and the pace allows it. On success the caller holds a slot. Otherwise it
 // returns the kind and cause of the failure.
 func (c *Client) admit(ctx context.Context, req Request) (kind, cause error) {
 	for {
-		if !req.NoRetry {
-			if kind, cause = c.waitAtGate(ctx, req); kind != nil {
-				return kind, cause
-			}
+		// A request whose key pauses holds no slot, or one throttled key would block all others.
+		if kind, cause = c.waitForKey(ctx, req); kind != nil {
+			return kind, cause
 		}
-		// A request that waits at its gate holds no slot, or one throttled key
-		// would block all others.
 		if ctx.Err() != nil {
 			return ErrCanceled, context.Cause(ctx)
 		}
@@ -341,29 +325,27 @@ func (c *Client) admit(ctx context.Context, req Request) (kind, cause error) {
 			<-c.slots
 			return ErrCanceled, context.Cause(ctx)
 		}
-		if req.NoRetry {
+		if wait, over := c.pauses.wait(req.pair(), c.opts.Now()); req.NoRetry || wait == 0 && over == nil {
 			return nil, nil
 		}
-		if wait, over := c.gates.wait(req.pair(), c.opts.Now()); wait <= 0 && over == nil {
-			return nil, nil
-		}
-		<-c.slots // the gate has closed in the meantime
+		<-c.slots // the key pauses again
 	}
 }
 
-func (c *Client) waitAtGate(ctx context.Context, req Request) (kind, cause error) {
-	for {
-		wait, over := c.gates.wait(req.pair(), c.opts.Now())
+func (c *Client) waitForKey(ctx context.Context, req Request) (kind, cause error) {
+	for !req.NoRetry {
+		wait, over := c.pauses.wait(req.pair(), c.opts.Now())
 		switch {
 		case over != nil:
 			return ErrThrottled, fmt.Errorf("not sent: %w", over)
-		case wait <= 0:
+		case wait == 0:
 			return nil, nil
 		}
 		if err := c.sleep(ctx, Throttled, req, wait); err != nil {
 			return ErrCanceled, context.Cause(ctx)
 		}
 	}
+	return nil, nil
 }
 
 // sleep waits for d and reports that as the activity of the request.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	"pgregory.net/rapid"
 )
 
 // throttling is a target on a fake clock. It rejects each key until a certain time.
@@ -76,35 +75,25 @@ func TestThrottledRequestHonoursRetryAfter(t *testing.T) {
 	g.Expect(c.Traffic()).To(Equal(Traffic{Requests: 2, Statuses: map[int]int{429: 1, 200: 1}, Throttled: 1}))
 }
 
+// Without Retry-After, the waits double up to a bound. They follow from the seed.
 func TestBackoffWithoutRetryAfter(t *testing.T) {
 	g := NewWithT(t)
-	clock := newFakeClock()
-	target := newThrottling(clock)
-	target.header = func(time.Duration) http.Header { return nil }
-	c := target.client(t, Options{})
-	target.refuse(mainKey.Token, 20*time.Second)
-
-	e := c.Do(t.Context(), keyed(mainKey))
-	g.Expect(e.Status).To(Equal(http.StatusOK))
-	for n, slept := range clock.slept {
-		full := min(maxWait, firstWait<<n)
-		g.Expect(slept).To(And(BeNumerically(">=", full/2), BeNumerically("<=", full)), "wait %d", n)
-	}
-	g.Expect(len(clock.slept)).To(BeNumerically(">", 4))
-}
-
-func TestSameSeedSameWaits(t *testing.T) {
-	waits := func(seed uint64) []time.Duration {
+	slept := func(seed uint64) []time.Duration {
 		clock := newFakeClock()
 		target := newThrottling(clock)
 		target.header = func(time.Duration) http.Header { return nil }
-		target.refuse(mainKey.Token, time.Minute)
-		target.client(t, Options{Seed: seed}).Do(t.Context(), keyed(mainKey))
+		target.refuse(mainKey.Token, 50*time.Second)
+		g.Expect(target.client(t, Options{Seed: seed}).Do(t.Context(), keyed(mainKey)).Status).To(Equal(http.StatusOK))
 		return clock.slept
 	}
-	g := NewWithT(t)
-	g.Expect(waits(1)).To(Equal(waits(1)))
-	g.Expect(waits(1)).NotTo(Equal(waits(2)))
+	waits := slept(1)
+	for n, slept := range waits {
+		full := min(maxWait, firstWait<<n)
+		g.Expect(slept).To(And(BeNumerically(">=", full/2), BeNumerically("<=", full)), "wait %d", n)
+	}
+	g.Expect(len(waits)).To(BeNumerically(">", 5))
+	g.Expect(slept(1)).To(Equal(waits))
+	g.Expect(slept(2)).NotTo(Equal(waits))
 }
 
 func TestNoRetryReturnsThe429(t *testing.T) {
@@ -166,19 +155,6 @@ func TestThrottledForTooLong(t *testing.T) {
 	})
 }
 
-func TestCanceledWhileThrottled(t *testing.T) {
-	g := NewWithT(t)
-	clock := newFakeClock()
-	target := newThrottling(clock)
-	target.refuse(mainKey.Token, time.Minute)
-	ctx, cancel := context.WithCancel(t.Context())
-	c := newClient(t, Options{BaseURL: "http://host", Transport: target, Now: clock.Now,
-		Sleep: func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }})
-	e := c.Do(ctx, keyed(mainKey))
-	g.Expect(e.Err).To(MatchError(ErrCanceled))
-	g.Expect(e.Throttled).To(Equal(1))
-}
-
 // While one request of a key waits, other requests of the key wait too. Requests of other keys
 // do not.
 func TestOne429HoldsBackTheKey(t *testing.T) {
@@ -208,49 +184,27 @@ func TestOne429HoldsBackTheKey(t *testing.T) {
 	g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(3))
 }
 
-func TestGate(t *testing.T) {
+// A shorter wait does not end a pause sooner, nor does a response to a request that was in flight
+// when the 429 came. A later one does.
+func TestPause(t *testing.T) {
+	g := NewWithT(t)
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
-	g := NewWithT(t)
-	gates := newGates(time.Minute, time.Hour)
-	one := pair{"k", "one"}
-
-	gates.close("k", at(0), 10*time.Second)
-	gates.close("k", at(1), 2*time.Second)
-	wait, _ := gates.wait(one, at(1))
-	g.Expect(wait).To(Equal(9*time.Second), "a shorter wait does not open the gate sooner")
-
-	gates.open(one, at(0)) // the response to a request that was in flight at the 429
-	wait, _ = gates.wait(one, at(1))
-	g.Expect(wait).To(Equal(9 * time.Second))
-
-	gates.open(one, at(2))
-	wait, _ = gates.wait(one, at(2))
-	g.Expect(wait).To(BeZero())
-}
-
-// Another operation's responses neither use up a pair's patience nor renew it.
-func TestPatienceIsPerKeyAndOperation(t *testing.T) {
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
-	g := NewWithT(t)
-	gates := newGates(time.Minute, time.Hour)
-	one, other := pair{"k", "one"}, pair{"k", "other"}
-
-	g.Expect(gates.refuse(one, at(0), 30*time.Second, false)).To(Succeed())
-	gates.open(other, at(10))
-	g.Expect(gates.refuse(one, at(30), 30*time.Second, false)).To(Succeed())
-	gates.open(other, at(40))
-	g.Expect(gates.refuse(one, at(31), 30*time.Second, false)).To(MatchError(ContainSubstring("3 responses to this operation and key in 31s, all of them 429 (at most 1m0s in all for a key, and for an operation)")))
-	gates.open(one, at(50))
-	_, over := gates.wait(one, at(100))
-	g.Expect(over).To(HaveOccurred(), "what was given up stays so")
-	_, over = gates.wait(other, at(100))
-	g.Expect(over).NotTo(HaveOccurred())
-
-	g.Expect(gates.refuse(other, at(200), 30*time.Second, false)).To(Succeed())
-	gates.open(other, at(210))
-	g.Expect(gates.refuse(other, at(300), 30*time.Second, false)).To(Succeed(), "its own response renews it")
+	p, req := newPauses(time.Minute, time.Hour), Request{Operation: "one", Key: mainKey}
+	left := func(s int) time.Duration {
+		wait, over := p.wait(req.pair(), at(s))
+		g.Expect(over).NotTo(HaveOccurred())
+		return wait
+	}
+	for s, wait := range []time.Duration{10 * time.Second, 2 * time.Second} {
+		_, over := p.refuse(req, at(s), wait)
+		g.Expect(over).NotTo(HaveOccurred())
+	}
+	g.Expect(left(1)).To(Equal(9 * time.Second))
+	p.answered(req.pair(), at(0))
+	g.Expect(left(1)).To(Equal(9 * time.Second))
+	p.answered(req.pair(), at(2))
+	g.Expect(left(2)).To(BeZero())
 }
 
 // A key spends its patience once, however many operations refuse it, and an operation once,
@@ -295,55 +249,6 @@ func TestPatienceIsSpentOnce(t *testing.T) {
 			g.Expect(clock.Now().Sub(began)).To(BeNumerically("~", tc.waits, 11*time.Second))
 		})
 	}
-}
-
-// Once a wait has paid, the patience of its key and of its operation is full again.
-func TestPatienceIsFullAgain(t *testing.T) {
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
-	for _, recovers := range []bool{false, true} {
-		g := NewWithT(t)
-		gates := newGates(time.Minute, time.Hour)
-		one, two, other := pair{"k", "one"}, pair{"k", "two"}, pair{"k", "other"}
-		g.Expect(gates.refuse(one, at(0), 30*time.Second, false)).To(Succeed())
-		g.Expect(gates.refuse(one, at(31), 30*time.Second, false)).To(HaveOccurred())
-		gates.open(other, at(32))
-		if recovers {
-			g.Expect(gates.refuse(other, at(33), time.Second, false)).To(Succeed())
-			gates.open(other, at(34))
-			g.Expect(gates.refuse(pair{"l", "one"}, at(33), time.Second, false)).To(Succeed())
-			gates.open(pair{"l", "one"}, at(34))
-		}
-		if err := gates.refuse(pair{"m", "one"}, at(35), 30*time.Second, false); recovers {
-			g.Expect(err).NotTo(HaveOccurred())
-		} else {
-			g.Expect(err).To(HaveOccurred(), "29 s are left of the operation")
-		}
-		if err := gates.refuse(two, at(35), 30*time.Second, false); recovers {
-			g.Expect(err).NotTo(HaveOccurred())
-		} else {
-			g.Expect(err).To(HaveOccurred(), "29 s are left")
-		}
-	}
-}
-
-// A Retry-After beyond the patience is not waited for, not even in part.
-func TestRetryAfterBeyondThePatience(t *testing.T) {
-	g := NewWithT(t)
-	clock := newFakeClock()
-	target := newThrottling(clock)
-	var waits []Wait
-	c := target.client(t, Options{Waits: func(w Wait) { waits = append(waits, w) }})
-	target.refuse(mainKey.Token, time.Hour)
-	for _, operation := range []string{"one", "other"} {
-		for range 2 {
-			e := c.Do(t.Context(), Request{Operation: operation, Path: "/", Key: mainKey})
-			g.Expect(e.Err).To(And(MatchError(ErrThrottled), MatchError(ErrTooLate)))
-		}
-	}
-	g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(2), "each operation once")
-	g.Expect(clock.slept).To(BeEmpty())
-	g.Expect(waits).To(BeEmpty())
 }
 
 // A target that answers nothing but 429 is given up as a whole, whatever is requested.
@@ -431,51 +336,6 @@ func FuzzRetryAfter(f *testing.F) {
 			t.Fatalf("Retry-After %q, Date %q: %v, %v", value, date, d, ok)
 		}
 	})
-}
-
-func TestBackoffIsBounded(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(0, 1<<30).Draw(t, "n")
-		d := backoff(n, seededJitter(rapid.Uint64().Draw(t, "seed")))
-		if d < firstWait/2 || d > maxWait {
-			t.Fatalf("wait %d is %v", n, d)
-		}
-	})
-}
-
-// A request that is about to be sent waits again if its key's gate closes.
-func TestGateIsCheckedLast(t *testing.T) {
-	g := NewWithT(t)
-	clock := newFakeClock()
-	target := newThrottling(clock)
-	var c *Client
-	var opens time.Time
-	c = newClient(t, Options{BaseURL: "http://host", Transport: target, RequestsPerSecond: 1, Now: clock.Now,
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			if opens.IsZero() { // it sleeps for the pace while another request gets a 429
-				now := clock.Now()
-				opens = now.Add(9 * time.Second)
-				c.gates.close("Bearer "+mainKey.Token, now, 9*time.Second)
-			}
-			return clock.Sleep(ctx, d)
-		}})
-	c.Do(t.Context(), keyed(otherKey))
-	g.Expect(c.Do(t.Context(), keyed(mainKey)).Sent).To(BeTemporally(">=", opens))
-}
-
-// A client gives up only on a key that gets no other response. A key that sometimes gets through
-// is not given up.
-func TestThrottleTimeRestartsAfterAResponse(t *testing.T) {
-	g := NewWithT(t)
-	clock := newFakeClock()
-	target := newThrottling(clock)
-	c := target.client(t, Options{MaxThrottle: time.Minute})
-	for range 5 {
-		target.refuse(mainKey.Token, 40*time.Second)
-		e := c.Do(t.Context(), keyed(mainKey))
-		g.Expect(e.Err).NotTo(HaveOccurred())
-		g.Expect(e.Throttled).To(Equal(2)) // 30 s, the cap, and the rest
-	}
 }
 
 // A pause is announced once, whoever waits for it; a short one never. What requests do

@@ -1,11 +1,13 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
-	"html"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/net/html"
 
 	"outreach.example/conformance/internal/client"
 )
@@ -43,78 +45,35 @@ func Readable(body []byte) string {
 	if !strings.HasPrefix(strings.TrimSpace(text), "<") {
 		return oneLine(text)
 	}
-	// The title mostly repeats a heading, but may be all that there is.
-	for _, hidden := range [][]string{{"script", "style", "title"}, {"script", "style"}} {
-		if shown := oneLine(html.UnescapeString(withoutTags(text, hidden))); shown != "" {
-			return shown
-		}
-	}
-	return oneLine(text)
+	shown, title := pageText(text)
+	return cmp.Or(shown, title, oneLine(text))
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// withoutTags replaces each tag, comment and hidden element by a space.
-func withoutTags(page string, hidden []string) string {
-	var text strings.Builder
-	for {
-		before, tag, found := strings.Cut(page, "<")
-		text.WriteString(before)
-		if !found {
-			return text.String()
-		}
-		if !beginsTag(tag) {
-			text.WriteByte('<')
-			page = tag
-			continue
-		}
-		text.WriteByte(' ')
-		page = afterTag(tag, hidden)
-	}
-}
-
-// beginsTag reports whether a tag, a comment or a declaration follows the "<".
-func beginsTag(tag string) bool {
-	return tag != "" && (strings.IndexByte("/!?", tag[0]) >= 0 || 'a' <= tag[0]|0x20 && tag[0]|0x20 <= 'z')
-}
-
-// afterTag returns what follows the tag, comment or hidden element that begins here; ""
-// if it does not end.
-func afterTag(tag string, hidden []string) string {
-	if comment, ok := strings.CutPrefix(tag, "!--"); ok {
-		_, rest, _ := strings.Cut(comment, "-->")
-		return rest
-	}
-	for _, name := range hidden {
-		if hasName(tag, name) {
-			return afterElement(tag, name)
+// pageText returns the text of an HTML page, without scripts and styles, and that of its title,
+// which mostly repeats a heading.
+func pageText(page string) (shown, title string) {
+	tokens := html.NewTokenizer(strings.NewReader(page))
+	for inside := ""; ; {
+		switch tokens.Next() {
+		case html.ErrorToken:
+			return oneLine(shown), oneLine(title)
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, _ := tokens.TagName()
+			inside = string(name)
+		case html.EndTagToken:
+			inside = ""
+		case html.TextToken:
+			switch text := " " + string(tokens.Text()); inside {
+			case "script", "style":
+			case "title":
+				title += text
+			default:
+				shown += text
+			}
 		}
 	}
-	_, rest, _ := strings.Cut(tag, ">")
-	return rest
-}
-
-// afterElement returns what follows the end tag of the element.
-func afterElement(element, name string) string {
-	for {
-		_, rest, found := strings.Cut(element, "</")
-		if !found {
-			return ""
-		}
-		if hasName(rest, name) {
-			_, rest, _ = strings.Cut(rest, ">")
-			return rest
-		}
-		element = rest
-	}
-}
-
-// hasName reports whether the tag has the name, in either letter case.
-func hasName(tag, name string) bool {
-	if len(tag) < len(name) || !strings.EqualFold(tag[:len(name)], name) {
-		return false
-	}
-	return len(tag) == len(name) || strings.IndexByte(" \t\r\n/>", tag[len(name)]) >= 0
 }
 
 // Clip returns s cut to 160 characters.

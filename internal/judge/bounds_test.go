@@ -76,6 +76,6 @@ func TestObservationsTroublesAndInputsAreBounded(t *testing.T) {
 		g.Expect(total).To(Equal(3000))
 		g.Expect(l.Troubles()).To(HaveLen(maxTroubles))
 		g.Expect(len(l.Troubles()[0].What)).To(BeNumerically("<=", maxTrouble+len("…")))
-		g.Expect(l.entries[listStatus].missing).To(HaveLen(maxMissing))
+		g.Expect(l.entries[listStatus].Missing).To(HaveLen(maxMissing))
 	}
 }

@@ -39,20 +39,20 @@ func (l *Ledger) Add(other *Ledger) {
 		if e == nil {
 			continue
 		}
-		e.assessments += from.assessments
-		for status, n := range from.refusals {
+		e.Assessments += from.Assessments
+		for status, n := range from.Refusals {
 			e.refuse(status, n)
 		}
-		for _, input := range from.missing {
+		for _, input := range from.Missing {
 			e.miss(input)
 		}
-		for _, id := range from.exchanges {
+		for _, id := range from.Exchanges {
 			e.cite(id)
 		}
-		l.total += from.count
-		e.count += from.count
-		e.examples.merge(from.examples)
-		e.troubled, e.lost = e.troubled || from.troubled, e.lost || from.lost
+		l.total += from.Count
+		e.Count += from.Count
+		e.merge(from.examples)
+		e.Troubled, e.Lost = e.Troubled || from.Troubled, e.Lost || from.Lost
 	}
 	for operation, statuses := range other.answered {
 		for status := range statuses {
@@ -83,37 +83,25 @@ func (l *Ledger) Last() int {
 }
 
 func (e *entry) cite(exchange int) {
-	if exchange != 0 && len(e.exchanges) < maxCited && !slices.Contains(e.exchanges, exchange) {
-		e.exchanges = append(e.exchanges, exchange)
+	if exchange != 0 && len(e.Exchanges) < maxCited && !slices.Contains(e.Exchanges, exchange) {
+		e.Exchanges = append(e.Exchanges, exchange)
 	}
 }
 
 func (e *entry) refuse(status, n int) {
-	if e.refusals == nil {
-		e.refusals = map[int]int{}
+	if e.Refusals == nil {
+		e.Refusals = map[int]int{}
 	}
-	e.refusals[status] += n
+	e.Refusals[status] += n
 }
 
 // wireEvidence is the JSON form of a ledger, in which evidence crosses from one
 // process to another.
 type wireEvidence struct {
-	Pairs    map[string]wireEntry  `json:"pairs,omitempty"`
+	Pairs    map[string]*entry     `json:"pairs,omitempty"`
 	Answered map[string][]int      `json:"answered,omitempty"`
 	Observed []reports.Observation `json:"observed,omitempty"`
 	Troubles []reports.Trouble     `json:"troubles,omitempty"`
-}
-
-type wireEntry struct {
-	Assessments int            `json:"assessments,omitempty"`
-	Refusals    map[int]int    `json:"refusals,omitempty"`
-	Missing     []string       `json:"missing,omitempty"`
-	Examples    []example      `json:"examples,omitempty"`
-	Kinds       map[string]int `json:"kinds,omitempty"`
-	Count       int            `json:"count,omitempty"`
-	Troubled    bool           `json:"troubled,omitempty"`
-	Lost        bool           `json:"lost,omitempty"`
-	Exchanges   []int          `json:"exchanges,omitempty"`
 }
 
 // MarshalJSON writes the evidence.
@@ -121,9 +109,9 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 	observed := l.Observations()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	wire := wireEvidence{Pairs: map[string]wireEntry{}, Answered: map[string][]int{}, Observed: observed, Troubles: l.troubles}
+	wire := wireEvidence{Pairs: map[string]*entry{}, Answered: map[string][]int{}, Observed: observed, Troubles: l.troubles}
 	for p, e := range l.entries {
-		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.examples.shown, e.examples.seen, e.count, e.troubled, e.lost, e.exchanges}
+		wire.Pairs[wirePair(p)] = e
 	}
 	for operation, statuses := range l.answered {
 		wire.Answered[operation] = slices.Sorted(maps.Keys(statuses))
@@ -145,8 +133,10 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 		if err != nil {
 			return err
 		}
-		l.entries[p] = &entry{assessments: e.Assessments, refusals: e.Refusals, missing: e.Missing, count: e.Count, troubled: e.Troubled, lost: e.Lost, exchanges: e.Exchanges}
-		l.entries[p].examples.merge(examples{e.Examples, e.Kinds})
+		if e == nil {
+			return fmt.Errorf("no evidence on %q", name)
+		}
+		l.entries[p] = e
 		l.total += e.Count
 	}
 	for operation, statuses := range wire.Answered {

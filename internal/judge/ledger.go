@@ -47,15 +47,16 @@ type Ledger struct {
 	beside   *Ledger // has examples of other specs; nil for none
 }
 
+// entry is the evidence on one pair, also in JSON: evidence crosses from one process to another.
 type entry struct {
-	assessments int
-	refusals    map[int]int // status → number of rejections that support the pair
-	missing     []string
-	examples    examples
-	count       int
-	troubled    bool
-	lost        bool // what the profile names does not exist
-	exchanges   []int
+	Assessments int         `json:"assessments,omitempty"`
+	Refusals    map[int]int `json:"refusals,omitempty"` // status → number of rejections that support the pair
+	Missing     []string    `json:"missing,omitempty"`
+	examples
+	Count     int   `json:"count,omitempty"`
+	Troubled  bool  `json:"troubled,omitempty"`
+	Lost      bool  `json:"lost,omitempty"` // what the profile names does not exist
+	Exchanges []int `json:"exchanges,omitempty"`
 }
 
 type observation struct{ openPoint, operation, value string }
@@ -109,7 +110,7 @@ func (l *Ledger) Assessed(p spec.Pair, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.at(p); e != nil {
-		e.assessments += n
+		e.Assessments += n
 		e.cite(l.exchange)
 	}
 }
@@ -120,7 +121,7 @@ func (l *Ledger) AssessedAll(all []Seen) {
 	defer l.mu.Unlock()
 	for _, seen := range all {
 		if e := l.at(seen.Pair); e != nil {
-			e.assessments += seen.Times
+			e.Assessments += seen.Times
 		}
 	}
 }
@@ -162,12 +163,12 @@ func (l *Ledger) countRejections(p spec.Pair, e *entry) (n int, missing []string
 			maps.Copy(valid, statuses)
 		}
 	}
-	for _, status := range slices.Sorted(maps.Keys(e.refusals)) {
+	for _, status := range slices.Sorted(maps.Keys(e.Refusals)) {
 		if valid[status] && len(valid) == 1 {
 			missing = append(missing, fmt.Sprintf("a valid request of %s that does not also get %d", p.Operation, status))
 			continue
 		}
-		n += e.refusals[status]
+		n += e.Refusals[status]
 	}
 	return n, missing
 }
@@ -185,17 +186,17 @@ func (l *Ledger) ViolatedAs(p spec.Pair, v reports.Violation, format func(report
 		return false
 	}
 	l.total++
-	e.count++
+	e.Count++
 	e.cite(l.exchange)
 	r, _ := spec.FindRequirement(p.Requirement)
 	v.Statement, v.Section = r.Statement, r.Section
 	v.Pointer, v.Expected, v.Actual = Short(v.Pointer), Short(v.Expected), Short(v.Actual)
 	kind := v.Kind()
-	e.examples.count(kind, max(1, v.Count))
-	if l.beside != nil && !l.beside.wants(p, kind) && e.count > 1 {
+	e.count(kind, max(1, v.Count))
+	if l.beside != nil && !l.beside.wants(p, kind) && e.Count > 1 {
 		return false
 	}
-	return e.examples.add(kind, v, format)
+	return e.add(kind, v, format)
 }
 
 // wants reports whether the results of all specs would show a violation of the kind, and
@@ -203,7 +204,7 @@ func (l *Ledger) ViolatedAs(p spec.Pair, v reports.Violation, format func(report
 func (l *Ledger) wants(p spec.Pair, kind string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.at(p).examples.add(kind, reports.Violation{}, asIs)
+	return l.at(p).add(kind, reports.Violation{}, asIs)
 }
 
 // ViolatedAgain counts n more violations of the pair without their details.
@@ -212,7 +213,7 @@ func (l *Ledger) ViolatedAgain(p spec.Pair, n int) {
 	defer l.mu.Unlock()
 	if e := l.at(p); e != nil {
 		l.total += n
-		e.count += n
+		e.Count += n
 	}
 }
 
@@ -221,7 +222,7 @@ func (l *Ledger) Known(p spec.Pair) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.entries[p]
-	return e != nil && (e.assessments+e.count+len(e.refusals)+len(e.missing) > 0 || e.troubled)
+	return e != nil && (e.Assessments+e.Count+len(e.Refusals)+len(e.Missing) > 0 || e.Troubled)
 }
 
 // Missing records that the pair could not be checked because an input is missing.
@@ -240,14 +241,14 @@ func (l *Ledger) Lost(p spec.Pair, input string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.at(p); e != nil {
-		e.lost = true
+		e.Lost = true
 	}
 }
 
 func (e *entry) miss(input string) {
 	input = Short(input)
-	if !slices.Contains(e.missing, input) && len(e.missing) < maxMissing {
-		e.missing = append(e.missing, input)
+	if !slices.Contains(e.Missing, input) && len(e.Missing) < maxMissing {
+		e.Missing = append(e.Missing, input)
 	}
 }
 
@@ -259,7 +260,7 @@ func (l *Ledger) Troubled(where, what string, on ...spec.Pair) {
 	l.trouble(reports.Trouble{Where: where, What: what})
 	for _, p := range on {
 		if e := l.at(p); e != nil {
-			e.troubled = true
+			e.Troubled = true
 		}
 	}
 }
@@ -331,15 +332,15 @@ func (l *Ledger) check(p spec.Pair, e *entry) reports.Check {
 	r, _ := spec.FindRequirement(p.Requirement)
 	refusals, missing := l.countRejections(p, e)
 	// A spec that finds a violation beside its own checks charges it without counting it.
-	assessments := max(e.assessments+refusals, e.count)
+	assessments := max(e.Assessments+refusals, e.Count)
 	check := reports.Check{
 		Requirement: p.Requirement, Operation: p.Operation,
 		Group: string(r.Group), Level: string(r.Level),
 		Outcome: e.outcome(assessments), Assessments: assessments,
-		Violations: e.examples.violations(), ViolationCount: e.count, Exchanges: e.exchanges,
+		Violations: e.violations(), ViolationCount: e.Count, Exchanges: e.Exchanges,
 	}
 	if check.Outcome == reports.NotAssessed {
-		check.Missing = slices.Concat(e.missing, missing)
+		check.Missing = slices.Concat(e.Missing, missing)
 		if len(check.Missing) == 0 {
 			check.Missing = []string{"a response to check"}
 		}
@@ -351,11 +352,11 @@ func (l *Ledger) check(p spec.Pair, e *entry) reports.Check {
 // not pass.
 func (e *entry) outcome(assessments int) reports.Outcome {
 	switch {
-	case e.count > 0:
+	case e.Count > 0:
 		return reports.Fail
-	case e.troubled:
+	case e.Troubled:
 		return reports.Error
-	case assessments == 0 || e.lost:
+	case assessments == 0 || e.Lost:
 		return reports.NotAssessed
 	default:
 		return reports.Pass

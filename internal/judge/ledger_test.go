@@ -78,16 +78,6 @@ func TestOutcomes(t *testing.T) {
 	})
 }
 
-func TestMissingInputsAreListedOnce(t *testing.T) {
-	g := NewWithT(t)
-	l := NewLedger([]spec.Pair{listStatus})
-	g.Expect(only(t, l).Missing).To(HaveLen(1), "even if nobody said what")
-	for _, input := range []string{"a key", "an id", "a key"} {
-		l.Missing(listStatus, input)
-	}
-	g.Expect(only(t, l).Missing).To(Equal([]string{"a key", "an id"}))
-}
-
 func TestViolationsAreKeptInPartAndCountedInFull(t *testing.T) {
 	g := NewWithT(t)
 	l := NewLedger([]spec.Pair{listStatus, phonesStatus})
@@ -109,54 +99,6 @@ func TestViolationsAreKeptInPartAndCountedInFull(t *testing.T) {
 	g.Expect(l.Violations()).To(Equal(13), "over all pairs")
 }
 
-func TestUnknownPairPanics(t *testing.T) {
-	for name, use := range map[string]func(*Ledger){
-		"opening":  func(*Ledger) { NewLedger([]spec.Pair{unboundOrder}) },
-		"asking":   func(l *Ledger) { l.Selected(unboundOrder) },
-		"assessed": func(l *Ledger) { l.Assessed(unboundOrder, 1) },
-		"violated": func(l *Ledger) { l.Violated(unboundOrder, wrong) },
-		"missing":  func(l *Ledger) { l.Missing(unboundOrder, "a key") },
-		"troubled": func(l *Ledger) { l.Troubled("a spec", "it broke", unboundOrder) },
-		"unknown":  func(l *Ledger) { l.Assessed(spec.Pair{Requirement: "NO-SUCH", Operation: spec.ListLeadLists}, 1) },
-		"observed": func(l *Ledger) { l.Observe("SILENT-NO-SUCH", spec.ListLeadLists, "x") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(func() { use(NewLedger([]spec.Pair{listStatus})) }).To(Panic())
-		})
-	}
-}
-
-// Rules also see unselected requirements, which leave no trace.
-func TestUnselectedPairsAreDropped(t *testing.T) {
-	g := NewWithT(t)
-	l := NewLedger([]spec.Pair{listStatus})
-	l.Assessed(phonesStatus, 1)
-	l.Violated(phonesStatus, wrong)
-	l.Missing(phonesStatus, "a key")
-	l.Troubled("a spec", "it broke", phonesStatus)
-	g.Expect(l.Selected(phonesStatus)).To(BeFalse())
-	g.Expect(l.Selected(listStatus)).To(BeTrue())
-	g.Expect(l.Violations()).To(BeZero())
-	g.Expect(only(t, l).Outcome).To(Equal(reports.NotAssessed))
-	g.Expect(l.Troubles()).To(HaveLen(1), "trouble is told whomever it met")
-}
-
-func TestChecksFollowCatalogueOrder(t *testing.T) {
-	g := NewWithT(t)
-	all := spec.Pairs()
-	reversed := make([]spec.Pair, len(all))
-	for i, p := range all {
-		reversed[len(all)-1-i] = p
-	}
-	var order []spec.Pair
-	for _, c := range NewLedger(reversed).Checks() {
-		order = append(order, spec.Pair{Requirement: c.Requirement, Operation: c.Operation})
-		requirement, _ := spec.FindRequirement(c.Requirement)
-		g.Expect([]string{c.Group, c.Level}).To(Equal([]string{string(requirement.Group), string(requirement.Level)}))
-	}
-	g.Expect(order).To(Equal(all))
-}
-
 func TestObservationsAreCountedAndSorted(t *testing.T) {
 	g := NewWithT(t)
 	l := NewLedger([]spec.Pair{listStatus})
@@ -170,28 +112,6 @@ func TestObservationsAreCountedAndSorted(t *testing.T) {
 		{OpenPoint: spec.OpenPointDirection, Operation: spec.ListLeadLists, Value: "b", Count: 1},
 		{OpenPoint: spec.OpenPointDirection, Operation: spec.ListPhoneNumbers, Value: "b", Count: 2},
 	}))
-}
-
-func TestTroublesAreListedOnce(t *testing.T) {
-	g := NewWithT(t)
-	l := NewLedger([]spec.Pair{listStatus})
-	l.Troubled("second", "broke")
-	l.Troubled("first", "broke")
-	l.Troubled("second", "broke", listStatus)
-	g.Expect(l.Troubles()).To(Equal([]reports.Trouble{{Where: "second", What: "broke"}, {Where: "first", What: "broke"}}))
-	g.Expect(only(t, l).Outcome).To(Equal(reports.Error))
-}
-
-// The ledger returns copies. Later evidence does not change them.
-func TestChecksAreACopy(t *testing.T) {
-	g := NewWithT(t)
-	l := NewLedger([]spec.Pair{listStatus})
-	l.Violated(listStatus, wrong)
-	before := only(t, l)
-	before.Violations[0].Actual = "changed by the caller"
-	l.Violated(listStatus, wrong)
-	g.Expect(before.ViolationCount).To(Equal(1))
-	g.Expect(only(t, l).Violations[0].Actual).To(Equal("500"))
 }
 
 func TestLedgerIsSafeForConcurrentUse(t *testing.T) {

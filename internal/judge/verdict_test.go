@@ -125,53 +125,6 @@ func TestWaive(t *testing.T) {
 	}
 }
 
-func TestFlakyChecksAreCounted(t *testing.T) {
-	g := NewWithT(t)
-	check := func(operation string, o reports.Outcome) reports.Check {
-		return reports.Check{Requirement: "STATUS-200", Operation: operation, Outcome: o}
-	}
-	results := reports.Results{Checks: []reports.Check{
-		check("lead-lists.list", reports.Fail), check("lead-labels.list", reports.Pass), check("subsequences.list", reports.NotAssessed), check("phone-numbers.list", reports.Pass),
-	}}
-	now := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
-	known := func(operation string) profile.ExpectedFailure {
-		return profile.ExpectedFailure{Requirement: "STATUS-200", Operation: operation, Reason: "a race", Expires: "2026-12-31", Flaky: true}
-	}
-	stale := Waive(&results, []profile.ExpectedFailure{known("lead-lists.list"), known("lead-labels.list"), known("subsequences.list")}, now)
-	g.Expect(stale).To(BeEmpty())
-	g.Expect(results.Flaky).To(Equal(&reports.Flaky{Passed: 1, Failed: 1}))
-	Conclude(&results, stale...)
-	g.Expect(results.Verdict).To(Equal(reports.Passed))
-}
-
-func TestAStaleExpectationHasItsOwnWord(t *testing.T) {
-	g := NewWithT(t)
-	results := reports.Results{Checks: []reports.Check{{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Pass}}}
-	Conclude(&results, "expected failure STATUS-200: no longer fails (remove the entry)")
-	g.Expect(results.Verdict).To(Equal(reports.Failed))
-	g.Expect(results.Word()).To(Equal("STALE EXPECTATION"))
-	Compared(&results, []string{"no longer assessed: PAGE-ORDER"})
-	g.Expect(results.Word()).To(Equal("FAIL"), "it is worse than its baseline, too")
-
-	results.Checks = append(results.Checks, reports.Check{Requirement: "STATUS-200", Operation: "lead-labels.list", Outcome: reports.Fail})
-	Conclude(&results, "expected failure STATUS-200 on lead-lists.list: no longer fails (remove the entry)")
-	g.Expect(results.Word()).To(Equal("FAIL"), "something else fails too")
-}
-
-// Two entries may name one failure. Neither is stale, and the first one is shown.
-func TestWaiveTwice(t *testing.T) {
-	g := NewWithT(t)
-	results := reports.Results{Checks: []reports.Check{{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Fail}}}
-	stale := Waive(&results, []profile.ExpectedFailure{
-		{Requirement: "STATUS-200", Reason: "known", Link: "https://example.com/1", Expires: "2026-12-31"},
-		{Requirement: "STATUS-200", Operation: "lead-lists.list", Reason: "known too", Expires: "2026-12-30"},
-	},
-		time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC))
-	g.Expect(stale).To(BeEmpty())
-	g.Expect(results.Checks[0].Outcome).To(Equal(reports.ExpectedFailure))
-	g.Expect(results.Checks[0].Waiver).To(HaveValue(Equal(reports.Waiver{Reason: "known", Link: "https://example.com/1", Expires: "2026-12-31"})))
-}
-
 // The entry decides the verdict.
 // A run with too little coverage fails. A verdict other than pass stays.
 func TestMinimum(t *testing.T) {
@@ -218,60 +171,5 @@ func TestCompared(t *testing.T) {
 		g.Expect(results).To(Equal(reports.Results{Verdict: tc.before, Reasons: []string{"before"}}))
 		Compared(&results, []string{"worse"})
 		g.Expect(results).To(Equal(reports.Results{Verdict: tc.after, Reasons: tc.reasons, Regressions: []string{"worse"}}))
-	}
-}
-
-func TestWaiveThenConclude(t *testing.T) {
-	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
-	for _, tc := range []struct {
-		name, expires string
-		outcome       reports.Outcome // of the check that the entry expects to fail
-		verdict       reports.Verdict
-		exitCode      int
-	}{
-		{"fails as expected", "2026-03-10", reports.Fail, reports.Passed, 0},
-		{"was mended", "2026-03-10", reports.Pass, reports.Failed, 1},
-		{"still fails after the last day", "2026-03-09", reports.Fail, reports.Failed, 1},
-		{"was mended after the last day", "2026-03-09", reports.Pass, reports.Failed, 1},
-		{"was not assessed", "2026-03-10", reports.NotAssessed, reports.Passed, 0},
-		{"ended in trouble", "2026-03-10", reports.Error, reports.Inconclusive, 3},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			g := NewWithT(t)
-			results := reports.Results{Checks: []reports.Check{
-				{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: tc.outcome},
-				{Requirement: "BODY-JSON", Operation: "lead-lists.list", Outcome: reports.Pass},
-			}}
-			entry := profile.ExpectedFailure{Requirement: "STATUS-200", Reason: "known", Expires: profile.Date(tc.expires)}
-			Conclude(&results, Waive(&results, []profile.ExpectedFailure{entry}, now)...)
-			g.Expect(results.Verdict).To(Equal(tc.verdict), "%v", results.Reasons)
-			g.Expect(results.ExitCode()).To(Equal(tc.exitCode))
-		})
-	}
-}
-
-func TestOutlived(t *testing.T) {
-	check := func(operation string, outcome reports.Outcome) reports.Check {
-		return reports.Check{Requirement: "STATUS-200", Operation: operation, Outcome: outcome}
-	}
-	const lists, labels = "lead-lists.list", "lead-labels.list"
-	for _, tc := range []struct {
-		name   string
-		entry  profile.ExpectedFailure
-		checks []reports.Check
-		want   bool
-	}{
-		{"fails", profile.ExpectedFailure{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.Fail)}, false},
-		{"fails as expected", profile.ExpectedFailure{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.ExpectedFailure)}, false},
-		{"fails on one", profile.ExpectedFailure{Requirement: "STATUS-200"}, []reports.Check{check(labels, reports.Pass), check(lists, reports.Fail)}, false},
-		{"holds", profile.ExpectedFailure{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.Pass)}, true},
-		{"holds where it was expected to fail", profile.ExpectedFailure{Requirement: "STATUS-200", Operation: labels}, []reports.Check{check(labels, reports.Pass), check(lists, reports.Fail)}, true},
-		{"not judged", profile.ExpectedFailure{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.NotAssessed), check(labels, reports.Error)}, false},
-		{"no part of the run", profile.ExpectedFailure{Requirement: "STATUS-200", Operation: labels}, []reports.Check{check(lists, reports.Pass)}, false},
-		{"unknown", profile.ExpectedFailure{Requirement: "STATUS-201"}, nil, true},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			NewWithT(t).Expect(Outlived(tc.entry, reports.Results{Checks: tc.checks})).To(Equal(tc.want))
-		})
 	}
 }

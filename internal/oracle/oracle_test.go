@@ -254,18 +254,6 @@ func TestOrderOfRowsWithoutAnID(t *testing.T) {
 	g.Expect(l.Compare(Query{}, pages(row("c"), row("a"), row("b")), true).Mismatches).To(ConsistOf(HaveField("Requirement", spec.PageWalkSequence)))
 }
 
-// A value that the specification does not list is not asked for: a server may refuse it.
-func TestUnlistedValuesAreNotUsed(t *testing.T) {
-	g := NewWithT(t)
-	var rows []paging.Row
-	for i, status := range []any{json.Number("4"), json.Number("2"), nil, "running"} {
-		rows = append(rows, paging.RowOf("", map[string]any{"id": fmt.Sprint(i), "status": status}))
-	}
-	uses := Filters(spec.ListPlacementTests)[1].Uses(rows, 4)
-	g.Expect(uses).To(HaveLen(1))
-	g.Expect(uses[0].Query).To(Equal(map[string]string{profile.ParamStatus: "2"}))
-}
-
 // A row is searched for words as if all of its texts were in lower case, ASCII or not.
 func TestContainsWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -278,38 +266,6 @@ func TestContainsWord(t *testing.T) {
 			if got := ContainsWord(row, "qqq "+word); got != want {
 				t.Fatalf("%q and %q contain %q: %t, want %t", first, second, word, got, want)
 			}
-		}
-	})
-}
-
-// Pages whose size pageBeyond returns show a row that only the second filter selects, if the
-// first filter is dropped after the first page.
-func TestPageBeyond(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rows := rapid.IntRange(0, 12).Draw(t, "rows")
-		draw := rapid.SliceOfN(rapid.Bool(), rows, rows)
-		own, second := draw.Draw(t, "first filter"), draw.Draw(t, "second filter")
-		size := pageBeyond(selections{own, own}, selections{second, second})
-		if size == 0 {
-			return
-		}
-		var both, shown []int // rows that both select; rows that a forgetful target shows
-		for i := range own {
-			if own[i] && second[i] {
-				both = append(both, i)
-			}
-		}
-		shown = both[:min(size, len(both))]
-		if len(both) <= size {
-			t.Fatalf("pages of %d: the first one of %v is the last", size, both)
-		}
-		for i := shown[len(shown)-1] + 1; i < rows && len(shown) < mostPages*size; i++ {
-			if second[i] {
-				shown = append(shown, i)
-			}
-		}
-		if !slices.ContainsFunc(shown, func(i int) bool { return !own[i] }) {
-			t.Fatalf("pages of %d show only %v", size, shown)
 		}
 	})
 }

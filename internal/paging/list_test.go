@@ -2,7 +2,6 @@ package paging
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -63,16 +62,6 @@ func TestAllReadsAListToItsEnd(t *testing.T) {
 				t.Errorf("the caller's query has become %v", request.Query)
 			}
 		})
-	}
-}
-
-func TestAllWithoutAResponse(t *testing.T) {
-	lost := errors.New("lost")
-	_, err := All(t.Context(), List(func(context.Context, client.Request) client.Exchange {
-		return client.Exchange{Err: lost}
-	}, client.Request{}, "after"), 2, 3)
-	if !errors.Is(err, lost) {
-		t.Errorf("error %v", err)
 	}
 }
 

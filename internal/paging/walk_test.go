@@ -161,21 +161,6 @@ func TestMissingForgivesRowsThatComeAndGo(t *testing.T) {
 	}
 }
 
-func TestDisorderNamesThePlace(t *testing.T) {
-	swap, differ := Disorder(walkOf("a", "b", "c"), walkOf("a", "x", "c", "b"))
-	if !differ || swap.Want != "b" || swap.Actual.Item != 2 || swap.Actual.Key != "c" {
-		t.Errorf("got %+v, %v", swap, differ)
-	}
-}
-
-func TestRepeatsNameBothPlaces(t *testing.T) {
-	w := Walk{Pages: []Page{{Rows: []Row{{Key: "a"}, {Key: "b"}}}, {Rows: []Row{{Key: "b"}}}}}
-	r := w.Repeats()
-	if len(r) != 1 || r[0].First != (At{0, 1, "b"}) || r[0].Again != (At{1, 0, "b"}) {
-		t.Errorf("got %+v", r)
-	}
-}
-
 func TestKeyIdentifiesARow(t *testing.T) {
 	const lower, upper = "0198c0de-0000-7000-8000-00000000000a", "0198C0DE-0000-7000-8000-00000000000A"
 	for _, c := range []struct {

@@ -59,25 +59,3 @@ func BenchmarkContent(b *testing.B) {
 		})
 	}
 }
-
-// What it costs a line of the console.
-func BenchmarkText(b *testing.B) {
-	set := manyKeys(30)
-	const line = "expected a UUID, version 7, got \"00000000-0000-4000-8000-000000000000\" at /items/3/id"
-	b.SetBytes(int64(len(line)))
-	for b.Loop() {
-		_ = set.Text(line)
-	}
-}
-
-// What a new key costs.
-func BenchmarkLearn(b *testing.B) {
-	source := rand.New(rand.NewPCG(3, 4))
-	for b.Loop() {
-		set := NewSet()
-		for range 30 {
-			set.Learn(drawnToken(source), "")
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(30*b.N), "ns/key")
-}

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -231,21 +230,4 @@ func TestPublicWordsStay(t *testing.T) {
 			t.Errorf("%s became %s, want %s", text, got, want)
 		}
 	}
-}
-
-// A set may learn while it is in use.
-func TestLearnWhileInUse(t *testing.T) {
-	set := setOf("the-first-key-0123")
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			key := fmt.Sprintf("key-number-%d-of-eight", i)
-			set.Learn(key, "")
-			set.Public("nothing")
-			if got := set.Text("the-first-key-0123 " + key); got != "$KEY_0 [redacted]" {
-				t.Errorf("got %s", got)
-			}
-		})
-	}
-	all.Wait()
 }

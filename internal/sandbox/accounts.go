@@ -14,21 +14,39 @@ import (
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/spec"
 )
 
-// accounts remembers to which workspace the run moved each account.
+// accounts are those that the run has moved, or meant to move.
 type accounts struct {
 	mu      sync.Mutex
-	at      map[string]place          // by email; absent: at home
-	entries map[string]map[string]int // email → destination → open entry of the journal
+	byEmail map[string]*account
 }
 
-// place is where an account is.
-type place struct {
-	workspace string // id
-	confirmed bool   // the target accepted the move
+// account is where an account is.
+//
+// It becomes doubtful if a move had no response, or if moving it back was not confirmed. A 404
+// for the way back does not settle it: the lost request may still be in progress. Only a
+// successful way back shows where the account is. A spec that presupposes where a doubtful
+// account is cannot be assessed.
+//
+// Other rows cannot become doubtful. A deleted row was created by the spec or handed to it
+// alone. Leads and campaigns change in the same way from any state.
+type account struct {
+	at        string         // id of the workspace to which the run moved it; empty: at home
+	confirmed bool           // the target accepted the move
+	doubt     string         // why its workspace is not known; empty if it is
+	entries   map[string]int // open entry of the journal, by destination
+}
+
+// of returns what is known of an account. The caller holds the mutex.
+func (a *accounts) of(email string) *account {
+	if a.byEmail[email] == nil {
+		a.byEmail[email] = &account{entries: map[string]int{}}
+	}
+	return a.byEmail[email]
 }
 
 // homeIn returns the workspace to which the account belongs according to the profile.
@@ -52,92 +70,61 @@ func (s *Sandbox) recordMove(c Change) error {
 	defer s.accounts.mu.Unlock()
 	for _, email := range c.emails() {
 		home, ok := homeIn(s.Profile, email)
-		if _, open := s.accounts.entries[email][away]; !ok || open || away == home.ID {
+		a := s.accounts.of(email)
+		if _, open := a.entries[away]; !ok || open || away == home.ID {
 			continue
 		}
 		entry, err := s.Journal.Open(journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
 		if err != nil {
 			return err
 		}
-		if s.accounts.entries == nil {
-			s.accounts.entries = map[string]map[string]int{}
-		}
-		if s.accounts.entries[email] == nil {
-			s.accounts.entries[email] = map[string]int{}
-		}
-		s.accounts.entries[email][away] = entry
+		a.entries[away] = entry
 	}
 	return nil
 }
 
-// moved remembers that the accounts are at the change's destination.
-func (s *Sandbox) moved(c Change, emails []string, confirmed bool) Undo {
+// moved notes the response to a move, and returns what moves the accounts home. A move without
+// a clear response may have taken them away: the rollback looks for them at the destination. An
+// account on its way home stays where it was noted, but a 404 for its next way home is no
+// surprise any more. A destination that is not a UUID cannot have been reached.
+func (s *Sandbox) moved(c Change, ex client.Exchange) (Undo, error) {
 	destination := c.text("destination_workspace_id")
-	s.accounts.mu.Lock()
-	defer s.accounts.mu.Unlock()
-	if s.accounts.at == nil {
-		s.accounts.at = map[string]place{}
-	}
-	for _, email := range emails {
-		s.accounts.at[email] = place{destination, confirmed}
-	}
-	return func(ctx context.Context) { s.moveBack(ctx, c.By, emails) }
-}
-
-// maybeMoved is moved for a change with an unknown result. The rollback looks for
-// an account at the destination if the change may have taken it there from home.
-// An account on its way home stays where it was noted, but a 404 for its next way
-// home is no surprise any more. A destination that is not a UUID cannot have been reached.
-func (s *Sandbox) maybeMoved(c Change) (Undo, error) {
-	destination := c.text("destination_workspace_id")
-	if _, err := uuid.Parse(destination); err != nil {
-		return nil, s.stayed(c)
-	}
 	var away []string
+	var failed []error
+	s.accounts.mu.Lock()
+	defer s.accounts.mu.Unlock()
 	for _, email := range c.emails() {
-		if home, ok := homeIn(s.Profile, email); ok && home.ID != destination {
-			away = append(away, email)
+		a := s.accounts.of(email)
+		if ex.Err != nil && ex.Status == 0 && !ex.Sent.IsZero() {
+			a.doubt = unanswered(c, ex.Err)
+		}
+		switch home, listed := homeIn(s.Profile, email); {
+		case ex.Status/100 == 2:
+			a.at, a.confirmed, away = destination, true, append(away, email)
+		case ex.Sent.IsZero(), ex.Err == nil && ex.Status < 500, uuid.Validate(destination) != nil: // after a 5xx nobody knows
+			if a.at == "" {
+				failed = append(failed, s.home(a))
+			}
+		default:
+			a.confirmed = false
+			if listed && home.ID != destination {
+				a.at, away = destination, append(away, email)
+			}
 		}
 	}
-	s.doubt(c.emails())
 	if len(away) == 0 {
-		return nil, nil
+		return nil, errors.Join(failed...)
 	}
-	return s.moved(c, away, false), nil
+	return func(ctx context.Context) { s.moveBack(ctx, c.By, away) }, errors.Join(failed...)
 }
 
-// doubt notes that the accounts may have left the place to which they were moved.
-func (s *Sandbox) doubt(emails []string) {
-	s.accounts.mu.Lock()
-	defer s.accounts.mu.Unlock()
-	for _, email := range emails {
-		if at, moved := s.accounts.at[email]; moved {
-			at.confirmed = false
-			s.accounts.at[email] = at
-		}
-	}
-}
-
-// stayed records that a refused move left the accounts where they were.
-func (s *Sandbox) stayed(c Change) error {
-	s.accounts.mu.Lock()
-	defer s.accounts.mu.Unlock()
+// home records that the account is at home. The caller holds the mutex.
+func (s *Sandbox) home(a *account) error {
 	var failed []error
-	for _, email := range c.emails() {
-		if _, moved := s.accounts.at[email]; !moved {
-			failed = append(failed, s.home(email))
-		}
-	}
-	return errors.Join(failed...)
-}
-
-// home records that the account is at home. The caller holds accounts.mu.
-func (s *Sandbox) home(email string) error {
-	var failed []error
-	for _, entry := range s.accounts.entries[email] {
+	for _, entry := range a.entries {
 		failed = append(failed, s.Journal.Close(entry))
 	}
-	delete(s.accounts.entries, email)
+	clear(a.entries)
 	return errors.Join(failed...)
 }
 
@@ -149,95 +136,53 @@ func (s *Sandbox) moveBack(ctx context.Context, by string, emails []string) {
 	for _, role := range slices.Sorted(maps.Keys(s.Profile.Workspaces)) {
 		home := s.Profile.Workspaces[role]
 		for _, email := range home.Accounts {
-			at, moved := s.accounts.at[email]
-			if !moved || !slices.Contains(emails, email) {
+			a := s.accounts.of(email)
+			from := a.at
+			if from == "" || !slices.Contains(emails, email) {
 				continue
 			}
-			delete(s.accounts.at, email)
-			if at.workspace != home.ID && !s.moveHome(ctx, by, email, at, home) {
+			a.at = ""
+			if from != home.ID && !s.moveHome(ctx, by, email, from, home) {
 				continue
 			}
-			if err := s.home(email); err != nil {
+			if err := s.home(a); err != nil {
 				s.Trouble(by, err.Error())
 			}
 		}
 	}
 }
 
-// moveHome reports whether the account is certainly at home.
-func (s *Sandbox) moveHome(ctx context.Context, by, email string, at place, home profile.Workspace) bool {
-	back := Change{By: by, Operation: spec.MustOperation(spec.MoveAccounts),
-		Body: fixtures.MoveAccounts(at.workspace, home.ID, email)}
+// moveHome reports whether the account is certainly at home. A 404 says that it is not there: an
+// interrupted move took it home or never took it away. If it is uncertain which, the account
+// stays in the journal. So does one that the target said it moved there.
+func (s *Sandbox) moveHome(ctx context.Context, by, email, from string, home profile.Workspace) bool {
+	a := s.accounts.of(email)
 	admin, ok := s.Profile.AdminKey(home)
 	if !ok {
-		s.uncertain.add(back, "the profile has no key of its admin workspace")
+		a.doubt = "the profile has no key of its admin workspace"
 		return false
 	}
-	back.Key = admin.ForClient()
-	// A 404 says that the account is not there: an interrupted move took it home
-	// or never took it away. If it is uncertain which, it stays in the journal. So does
-	// an account that the target said it moved there.
-	settled, nothing := s.rollBack(ctx, back)
-	if settled && nothing && at.confirmed {
-		const why = "accounts.move answered 404, but the target had moved the account there"
-		s.uncertain.add(back, why)
-		s.Trouble(by, rollbackFailed(why))
+	nothing, why := reverse(ctx, s.Send, s.Profile, Change{Operation: spec.MustOperation(spec.MoveAccounts), Key: admin.ForClient(),
+		Body: fixtures.MoveAccounts(from, home.ID, email)})
+	switch {
+	case why == "" && !nothing:
+		a.doubt = ""
+	case why == "" && a.confirmed:
+		why = "accounts.move answered 404, but the target had moved the account there"
 	}
-	return settled && s.uncertain.why(email) == ""
+	if why != "" {
+		a.doubt = why
+		s.Trouble(by, fmt.Sprintf("rollback failed: %s (`outreach-conformance cleanup` tries again)", why))
+	}
+	return a.doubt == ""
 }
 
-// uncertain are the accounts whose workspace is not known, each with the
-// reason. A spec that presupposes where such an account is cannot be assessed.
-//
-// An account becomes uncertain if a move had no response, or if moving it back
-// was not confirmed. A 404 for the way back does not settle it: the lost request
-// may still be in progress. Only a successful way back shows where the account is.
-//
-// Other rows cannot become uncertain. A deleted row was created by the spec or
-// handed to it alone. Leads and campaigns change in the same way from any state.
-type uncertain struct {
-	mu      sync.Mutex
-	reasons map[string]string // by email
-}
-
-// add marks the accounts that the change moves as uncertain.
-func (u *uncertain) add(c Change, reason string) {
-	if c.Operation.ID != spec.MoveAccounts {
-		return
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.reasons == nil {
-		u.reasons = map[string]string{}
-	}
-	for _, email := range c.emails() {
-		u.reasons[email] = reason
-	}
-}
-
-// remove marks the accounts that the change moved as certain.
-func (u *uncertain) remove(c Change) {
-	if c.Operation.ID != spec.MoveAccounts {
-		return
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for _, email := range c.emails() {
-		delete(u.reasons, email)
-	}
-}
-
-// why returns why the account is uncertain; empty if it is not.
-func (u *uncertain) why(email string) string {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.reasons[email]
-}
-
-// certain denies a change if one of its accounts is uncertain.
+// certain denies a change if the workspace of one of its accounts is not known.
 func (s *Sandbox) certain(emails []string) error {
+	s.accounts.mu.Lock()
+	defer s.accounts.mu.Unlock()
 	for _, email := range emails {
-		why := s.uncertain.why(email)
+		why := s.accounts.of(email).doubt
 		if slices.Contains(s.LeftAway, email) {
 			why = "an earlier run may have left it elsewhere (`outreach-conformance cleanup` moves it home)"
 		}

@@ -6,7 +6,6 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/sandbox/owned"
-	"outreach.example/conformance/reports"
 )
 
 // alone is whether the run found a test of another run.
@@ -28,7 +27,7 @@ func (s *Sandbox) Alone(ctx context.Context) error {
 	s.alone.mu.Lock()
 	defer s.alone.mu.Unlock()
 	if !s.alone.known {
-		test, err := s.workspaceOf(key.ForClient()).Foreign(ctx, s.Run, s.Ended, s.spend)
+		test, err := s.workspaceOf(key.ForClient()).Foreign(ctx, s.Run, s.Ended, s.Afford)
 		if err != nil {
 			return err
 		}
@@ -43,16 +42,4 @@ func (s *Sandbox) Alone(ctx context.Context) error {
 // NotAlone is the input that is missing if the target shows a test of another run.
 func NotAlone(test string) string {
 	return "to be the only run on this target: it shows " + test + " of another run (if that run has ended, run `outreach-conformance cleanup` where it ran, or delete its tests)"
-}
-
-// Close rolls back what the run has left so far.
-func (s *Sandbox) Close(ctx context.Context) {
-	rollback, cancel := ForRollback(ctx)
-	defer cancel()
-	if s.sweep(rollback, ctx.Err() == nil) {
-		return
-	}
-	if err := s.Journal.NothingCreated(); err != nil {
-		s.Trouble(reports.Rollback, err.Error())
-	}
 }

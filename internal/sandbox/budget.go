@@ -3,7 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/internal/client"
@@ -21,79 +21,43 @@ const (
 // stopped responding. The time in which requests wait for a rate limit does not count,
 // unless the work was interrupted: the client bounds it.
 func ForRollback(after context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(after))
-	b := newBudget(rollbackTimeout, cancel)
-	stop := context.AfterFunc(after, func() {
-		if !errors.Is(after.Err(), context.DeadlineExceeded) { // nobody waits for a spec that took too long
-			b.resume()
-		}
+	return within(after, rollbackTimeout, func() (left time.Duration, pauses bool) {
 		if outage.Ended(after) {
-			b.shorten(rollbackAfterOutage)
+			return rollbackAfterOutage, false
 		}
+		// Nobody waits for a spec that took too long.
+		return rollbackTimeout, after.Err() == nil || errors.Is(after.Err(), context.DeadlineExceeded)
 	})
-	return client.OnWaiting(ctx, b.pause), func() { stop(); b.end(); cancel() }
 }
 
-// budget is a time that passes only while no request waits for a rate limit. It is
-// safe for concurrent use.
-type budget struct {
-	mu      sync.Mutex
-	left    time.Duration
-	since   time.Time // when the time began to pass
-	waiting int       // requests that wait
-	never   bool      // it pauses no more
-	timer   *time.Timer
+// step is how often within looks at the clock.
+const step = 100 * time.Millisecond
+
+// within returns a context that outlives the given one for so long. bounds returns how much of
+// that may be left now, and whether the time stands still while a request waits for a rate limit.
+func within(after context.Context, left time.Duration, bounds func() (most time.Duration, pauses bool)) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(after))
+	var waiting atomic.Int32
+	go func() {
+		defer cancel()
+		for tick := time.NewTicker(step); left > 0; {
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+			most, pauses := bounds()
+			if left = min(left, most); waiting.Load() == 0 || !pauses {
+				left -= step
+			}
+		}
+	}()
+	return client.OnWaiting(ctx, func(begins bool) {
+		if begins {
+			waiting.Add(1)
+		} else {
+			waiting.Add(-1)
+		}
+	}), cancel
 }
-
-// newBudget returns a budget that calls spent when its time is over.
-func newBudget(d time.Duration, spent func()) *budget {
-	return &budget{left: d, since: time.Now(), timer: time.AfterFunc(d, spent)}
-}
-
-// pause notes that a request begins or ends to wait.
-func (b *budget) pause(waiting bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	before := b.paused()
-	if waiting {
-		b.waiting++
-	} else {
-		b.waiting--
-	}
-	b.change(before)
-}
-
-// resume lets the time pass from now on, also while requests wait.
-func (b *budget) resume() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	before := b.paused()
-	b.never = true
-	b.change(before)
-}
-
-// shorten leaves at most d.
-func (b *budget) shorten(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.timer.Stop() {
-		b.left = min(b.left-time.Since(b.since), d)
-		b.since = time.Now()
-		b.timer.Reset(b.left)
-	}
-}
-
-func (b *budget) paused() bool { return b.waiting > 0 && !b.never }
-
-// change stops or starts the timer if the pause has begun or ended.
-func (b *budget) change(before bool) {
-	switch now := b.paused(); {
-	case now && !before && b.timer.Stop():
-		b.left -= time.Since(b.since)
-	case !now && before:
-		b.since = time.Now()
-		b.timer.Reset(b.left)
-	}
-}
-
-func (b *budget) end() { b.timer.Stop() }

@@ -15,7 +15,6 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/outage"
-	"outreach.example/conformance/spec"
 )
 
 // gated answers 429 until the time has come, and then 404. The time lies within the
@@ -61,43 +60,25 @@ func TestRollbackOutlastsARateLimit(t *testing.T) {
 				defer done()
 				tc.end(cancel)
 				key, _ := s.Profile.FullKey(dataset.Main)
-				rolledBack, _ := s.rollBack(ctx, Change{Operation: spec.MustOperation(spec.DeletePlacementTest), ID: "x", Key: key.ForClient()})
-				g.Expect(rolledBack).To(Equal(tc.want))
+				why := deleteTest(ctx, s.Send, s.Profile, key.ForClient(), "x")
+				g.Expect(why == "").To(Equal(tc.want), why)
 			})
 		})
 	}
-}
-
-// A spec that took too long, perhaps because of the same limit, has nobody who waits.
-func TestRollbackAfterATimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		work, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		ctx, done := ForRollback(work)
-		defer done()
-		time.Sleep(2 * time.Second)
-		api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: gated{time.Now().Add(50 * time.Second)}})
-		g.Expect(err).NotTo(HaveOccurred())
-		ex := api.Do(ctx, client.Request{Path: "/", Key: client.Key{Name: "a", Token: "b"}})
-		g.Expect(ex.Status).To(Equal(http.StatusNotFound))
-	})
 }
 
 // Time in which no request waits passes, whatever waited before.
 func TestBudgetPassesBetweenWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		b := newBudget(10*time.Second, cancel)
-		defer b.end()
+		api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: gated{time.Now().Add(10 * time.Minute)}})
+		g.Expect(err).NotTo(HaveOccurred())
+		ctx, cancel := within(t.Context(), 10*time.Second, func() (time.Duration, bool) { return time.Hour, true })
+		defer cancel()
 		for range 3 {
-			b.pause(true)
-			b.pause(true)
-			time.Sleep(time.Minute)
-			b.pause(false)
-			time.Sleep(time.Minute)
-			b.pause(false)
+			waiting, stop := context.WithTimeout(ctx, 19*time.Second)
+			_ = api.Do(waiting, client.Request{Path: "/", Key: client.Key{Name: "a", Token: "b"}})
+			stop()
 			g.Expect(ctx.Err()).NotTo(HaveOccurred())
 			time.Sleep(3 * time.Second)
 		}

@@ -135,14 +135,13 @@ const (
 // unless the run was interrupted.
 func CleanupAfterRun(ctx context.Context, api *client.Client, p *profile.Profile, dir string, watch func(left int)) (done []string, err error) {
 	interrupted := ctx.Err() != nil
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	b := newBudget(afterRunTimeout, cancel)
-	defer b.end()
+	bound := time.Duration(0)
 	if interrupted {
-		return cleanup(ctx, api, p, dir, watch, hurriedTimeout)
+		bound = hurriedTimeout
 	}
-	return cleanup(client.OnWaiting(ctx, b.pause), api, p, dir, watch, 0)
+	ctx, cancel := within(ctx, afterRunTimeout, func() (time.Duration, bool) { return afterRunTimeout, !interrupted })
+	defer cancel()
+	return cleanup(ctx, api, p, dir, watch, bound)
 }
 
 // maxShown is how many changes that were not rolled back are shown: the first few
@@ -179,7 +178,7 @@ func (c *cleaner) undoAll(p journal.Pending) (left []error) {
 	for _, e := range is(journal.Create) {
 		left = append(left, c.deleteTests(p.Header.ID, e)...)
 	}
-	return append(left, c.listedStill()...)
+	return left
 }
 
 // cleaner rolls back the entries of journals.
@@ -187,18 +186,15 @@ type cleaner struct {
 	ctx     context.Context
 	api     *client.Client
 	profile *profile.Profile
-	done    []string                // one line for each change
-	tests   map[string]owned.Listed // by role: one look finds the tests of all runs
-	home    map[string]bool         // emails of accounts that were seen at home
-	deleted map[string]deletions    // by role
-	checked int                     // deletions that were checked
+	done    []string        // one line for each change
+	home    map[string]bool // emails of accounts that were seen at home
 	outage  outage.Detector
 	watch   func(left int)
 	bound   time.Duration // on each request; 0 for that of the client
 }
 
 func newCleaner(ctx context.Context, api *client.Client, p *profile.Profile, watch func(left int)) *cleaner {
-	c := &cleaner{ctx: ctx, api: api, profile: p, tests: map[string]owned.Listed{}, home: map[string]bool{}, deleted: map[string]deletions{}, watch: watch}
+	c := &cleaner{ctx: ctx, api: api, profile: p, home: map[string]bool{}, watch: watch}
 	c.outage.Limit = maxUnanswered
 	return c
 }

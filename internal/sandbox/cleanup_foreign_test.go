@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -112,32 +111,4 @@ func TestAnAccountThatWasSentToAnotherGroup(t *testing.T) {
 		g.Expect(s.at[email]).To(Equal(home))
 		g.Expect(os.ReadDir(dir)).To(BeEmpty())
 	}
-}
-
-// Cleanup reports a deleted test that the list still shows, and keeps the journal.
-func TestCleanupLooksForDeletedTestsInTheList(t *testing.T) {
-	g := NewWithT(t)
-	server := embedded(t)
-	key, _ := server.Profile.FullKey(dataset.Main)
-	id, name := createTest(t, server, key)
-	kept, err := json.Marshal(map[string]any{"items": []any{map[string]any{"id": id, "name": name, "timestamp_created": time.Now().UTC().Format(time.RFC3339)}}})
-	g.Expect(err).NotTo(HaveOccurred())
-	base, err := url.Parse(server.BaseURL)
-	g.Expect(err).NotTo(HaveOccurred())
-	behind := httputil.NewSingleHostReverseProxy(base)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && r.URL.Path == spec.MustOperation(spec.ListPlacementTests).Path {
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write(kept)
-			return
-		}
-		behind.ServeHTTP(w, r)
-	}))
-	t.Cleanup(front.Close)
-	stale, err := target.URL(server.Profile, front.URL)
-	g.Expect(err).NotTo(HaveOccurred())
-	dir := journalled(t, stale, journal.Entry{Do: journal.Create, Home: server.Profile.Workspaces[dataset.Main].ID})
-	_, err = Cleanup(t.Context(), testbed.Client(t, stale), stale.Profile, dir, nil)
-	g.Expect(err).To(MatchError(And(ContainSubstring(id), ContainSubstring("the list still shows it"))))
-	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }

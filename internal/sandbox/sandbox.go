@@ -57,7 +57,6 @@ type Sandbox struct {
 	deletions    ids // of rows whose deletion was sent, whatever the response
 	tests        tests
 	accounts     accounts
-	uncertain    uncertain
 	stuck        atomic.Pointer[string] // why a created test cannot be deleted; nil for none
 	subsequences subsequences
 	alone        alone
@@ -68,7 +67,8 @@ func New(c Config) *Sandbox {
 	if c.Trouble == nil {
 		c.Trouble = func(string, string) {}
 	}
-	return &Sandbox{Config: c}
+	return &Sandbox{Config: c, accounts: accounts{byEmail: map[string]*account{}},
+		tests: tests{byRole: map[string]*workspace{}, received: map[string]*creation{}}}
 }
 
 // Change is a request that may change the target. A request that only reads is
@@ -131,7 +131,7 @@ func (s *Sandbox) Permit(ctx context.Context, c Change) error {
 	if !s.Profile.Implements(c.Operation.ID) {
 		return denied("the operation %s, which the target profile excludes", c.Operation.ID)
 	}
-	if err := s.spend(); err != nil {
+	if err := s.Afford(); err != nil {
 		return err
 	}
 	if c.Operation.ID == spec.DeletePlacementTest {
@@ -165,9 +165,7 @@ func (s *Sandbox) Permit(ctx context.Context, c Change) error {
 
 // Afford counts a request that only reads into the budget. It returns a *Denied error if
 // the budget is used up.
-func (s *Sandbox) Afford() error { return s.spend() }
-
-func (s *Sandbox) spend() error {
+func (s *Sandbox) Afford() error {
 	if s.Budget > 0 && s.spent.Add(1) > int64(s.Budget) {
 		return denied("requests: the budget of %d is used up", s.Budget)
 	}
@@ -238,61 +236,36 @@ func (s *Sandbox) Before(c Change) (begun Begun, err error) {
 // creation; empty if it shows none. The error means that the journal cannot be
 // written; undo is valid nevertheless.
 func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created string) (undo Undo, err error) {
-	if ex.Err != nil && ex.Status == 0 && !ex.Sent.IsZero() {
-		s.uncertain.add(c, unanswered(c, ex.Err))
-	}
 	switch c.Operation.ID {
 	case spec.CreatePlacementTest:
 		return s.created(begun.creation, ex, created), nil
 	case spec.DeletePlacementTest:
-		s.noteDeletion(c, ex)
-	case spec.MoveAccounts:
-		switch {
-		case ex.Status/100 == 2:
-			return s.moved(c, c.emails(), true), nil
-		case ex.Sent.IsZero(), ex.Err == nil && ex.Status < 500: // after a 5xx nobody knows
-			return nil, s.stayed(c)
-		default:
-			return s.maybeMoved(c)
+		if !ex.Sent.IsZero() {
+			s.noteDeletion(c.ID, ex.Err == nil && ex.Status == http.StatusOK, ex.Err == nil && ex.Status/100 == 4)
 		}
+	case spec.MoveAccounts:
+		return s.moved(c, ex)
 	}
 	return nil, nil
 }
 
-// rollBack sends a request that rolls something back. It reports whether that settled
-// the change, and whether the target answered that there is nothing to roll back (404).
-// The change may take a moment to show, so a 404 counts only if it stays.
-func (s *Sandbox) rollBack(ctx context.Context, c Change) (settled, nothing bool) {
-	var why string
-	_ = visible.Within(ctx, s.Profile.Visibility(), func(bool) (settled bool, err error) {
-		nothing, why = s.send(ctx, c)
+// reverse sends a request that rolls something back. It returns whether the target answered that
+// there is nothing to roll back (404), and why it failed; empty if it did not. The change may take
+// a moment to show, so a 404 counts only if it stays.
+func reverse(ctx context.Context, send paging.Sender, p *profile.Profile, c Change) (nothing bool, why string) {
+	_ = visible.Within(ctx, p.Visibility(), func(bool) (settled bool, err error) {
+		ex := send(ctx, client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
+			Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key, Allowed: reversible})
+		nothing, why = ex.Err == nil && ex.Status == http.StatusNotFound, ""
+		switch {
+		case ex.Err != nil:
+			why = unanswered(c, ex.Err)
+		case ex.Status/100 != 2 && !nothing:
+			why = fmt.Sprintf("%s answered %s", c.Operation.ID, redact.Process.Text(judge.DescribeStatus(ex)))
+		}
 		return !nothing, nil
 	})
-	if why != "" {
-		s.uncertain.add(c, why)
-		s.Trouble(c.By, rollbackFailed(why))
-	}
-	return why == "", nothing
-}
-
-func rollbackFailed(why string) string {
-	return fmt.Sprintf("rollback failed: %s (`outreach-conformance cleanup` tries again)", why)
-}
-
-// send sends such a request once. It returns the reason why it failed; empty if it did
-// not, or if there was nothing to roll back.
-func (s *Sandbox) send(ctx context.Context, c Change) (nothing bool, why string) {
-	ex := s.Send(ctx, client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
-		Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key, Allowed: reversible})
-	switch {
-	case ex.Err != nil:
-		return false, unanswered(c, ex.Err)
-	case ex.Status/100 == 2:
-		s.uncertain.remove(c)
-	case ex.Status != http.StatusNotFound:
-		return false, fmt.Sprintf("%s answered %s", c.Operation.ID, redact.Process.Text(judge.DescribeStatus(ex)))
-	}
-	return ex.Status == http.StatusNotFound, ""
+	return nothing, why
 }
 
 // reversible is what the specification allows as the response to a rollback. A test may be

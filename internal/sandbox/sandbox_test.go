@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -139,6 +137,12 @@ func (f *fixture) send(c Change) (client.Exchange, Undo) {
 	return ex, undo
 }
 
+// rowIn returns the object in the body of a response.
+func rowIn(ex client.Exchange) (row map[string]any) {
+	_ = json.Unmarshal(ex.Body, &row) // nil for another body
+	return row
+}
+
 func TestPermit(t *testing.T) {
 	const foreign = "01890000-0000-7000-8000-000000000001"
 	writes := func(what string) func(*Config) {
@@ -189,7 +193,7 @@ func TestCreatedTestIsDeleted(t *testing.T) {
 	ex, undo := f.send(f.creation(testName))
 	g.Expect(ex.Status).To(Equal(http.StatusOK))
 	g.Expect(f.pending()).To(HaveLen(1))
-	id, _ := owned.Row(ex)["id"].(string)
+	id, _ := rowIn(ex)["id"].(string)
 
 	undo(t.Context())
 	f.Close(t.Context())
@@ -211,26 +215,14 @@ func TestDeletionCountsAsSoonAsItIsSent(t *testing.T) {
 		return false
 	}
 	ex, undo := f.send(f.creation(testName))
-	rolledBack, _ := owned.Row(ex)["id"].(string)
+	rolledBack, _ := rowIn(ex)["id"].(string)
 	undo(t.Context())
 	ex, _ = f.send(f.creation(owned.Word(thisRun.ID, 2)))
-	deleted, _ := owned.Row(ex)["id"].(string)
+	deleted, _ := rowIn(ex)["id"].(string)
 	f.send(f.change(dataset.Main, spec.DeletePlacementTest, deleted, nil))
 	subsequence := f.Profile.Workspaces[dataset.Main].ExpendableSubsequences[0]
 	f.send(f.change(dataset.Main, spec.DeleteSubsequence, subsequence, nil))
 	g.Expect(sent).To(Equal(map[string]bool{rolledBack: true, deleted: true, subsequence: true}))
-}
-
-func TestRefusedCreationLeavesNoEntry(t *testing.T) {
-	g := NewWithT(t)
-	f := newFixture(t, nil)
-	c := f.creation(testName)
-	delete(c.Body, "type")
-	ex, undo := f.send(c)
-	g.Expect(ex.Status).To(BeNumerically(">=", 400))
-	g.Expect(undo).To(BeNil())
-	f.Close(t.Context())
-	g.Expect(f.pending()).To(BeEmpty())
 }
 
 // A test that cannot be deleted stays in the journal, and the run says so.
@@ -249,17 +241,6 @@ func TestFailedRollbackIsReported(t *testing.T) {
 	judges := f.creation(testName)
 	judges.Deletes = true
 	g.Expect(f.Permit(t.Context(), judges)).To(Succeed())
-}
-
-func TestMovedAccountReturns(t *testing.T) {
-	g := NewWithT(t)
-	f := newFixture(t, nil)
-	_, undo := f.send(f.move(dataset.SubA, dataset.SubB))
-	g.Expect(f.pending()).To(ContainElement(HaveField("Do", journal.Move)))
-	undo(t.Context())
-	g.Expect(f.pending()).NotTo(ContainElement(HaveField("Do", journal.Move)))
-	again, _ := f.send(f.move(dataset.SubA, dataset.SubB))
-	g.Expect(again.Status).To(Equal(http.StatusOK), "the account is at home")
 }
 
 // Another spec still relies on where the accounts are that it moved.
@@ -346,36 +327,6 @@ func TestSubsequencesAreHandedOutOnce(t *testing.T) {
 	g.Expect(take(0, 2)).To(BeEmpty(), "it is given back to its own share")
 	g.Expect(take(2, 3)).To(Equal(other))
 	g.Expect(asked).To(Equal(1))
-}
-
-// With plenty of subsequences, no spec takes what lies beside those of another, so these
-// neighbours stay.
-func TestNeighbours(t *testing.T) {
-	g := NewWithT(t)
-	var ids []string
-	var rows []paging.Row
-	for i := range 20 {
-		ids = append(ids, fmt.Sprintf("01890000-0000-7000-8000-0000000000%02d", i))
-		rows = append(rows, paging.Row{Key: ids[i], Value: map[string]any{"id": ids[i]}})
-	}
-	f := newFixture(t, func(c *Config) {
-		listed := *c.Profile
-		listed.Workspaces = map[string]profile.Workspace{dataset.Main: {ID: "x", ExpendableSubsequences: ids}}
-		c.Profile = &listed
-	})
-	taken := map[string]bool{}
-	for at := range 4 {
-		id, err := f.TakeSubsequence(t.Context(), Share{at, at + 1, 4}, func() ([]paging.Row, error) { return rows, nil })
-		g.Expect(err).NotTo(HaveOccurred())
-		taken[id] = true
-	}
-	for id := range taken {
-		if i := slices.Index(ids, id); i > Richest { // the first are the richest: all are alike
-			beside := f.TakeNeighbours(id, Share{Of: 4})
-			g.Expect(beside).To(Equal([]string{ids[i-1], ids[i+1]}))
-			f.GiveBack(beside...)
-		}
-	}
 }
 
 func TestRollbackOutlivesTheRun(t *testing.T) {

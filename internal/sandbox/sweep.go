@@ -1,16 +1,19 @@
 package sandbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/owned"
@@ -19,175 +22,186 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// sweep looks at the end of the run for tests that the run created and that still
-// exist, whatever the responses said. It deletes those that are the run's own and
-// reports what remains. wait allows further looks for tests that show, or go, late. again
-// reports whether cleanup may find more.
-func (s *Sandbox) sweep(ctx context.Context, wait bool) (again bool) {
+// sweeper deletes the tests of a run that a list still shows, whatever the responses to their
+// creation said: at the end of the run, and after it was killed.
+type sweeper struct {
+	tests    *owned.Tests
+	run      string
+	within   time.Duration // for how long it looks again for tests that show, or go, late
+	parallel int           // deletions at the same time; -1 for no bound
+	// delete deletes one of so many tests and returns why it may exist still.
+	delete  func(ctx context.Context, t owned.Listed, left int) (why string)
+	gone    func(id string) bool             // the target has confirmed the deletion
+	waits   func(shown map[string]bool) bool // for tests that the list has not shown
+	shown   map[string]bool                  // texts of the tests that the list has shown
+	deleted map[string]bool                  // ids of those that are deleted
+}
+
+// remains is a test that is left.
+type remains struct {
+	owned.Listed
+	why   string
+	again bool // a further attempt may help
+}
+
+// sweep looks until the list shows no test of the run.
+func (s *sweeper) sweep(ctx context.Context) (left []remains, err error) {
+	s.shown, s.deleted = map[string]bool{}, map[string]bool{}
+	err = visible.Within(ctx, s.within, func(bool) (settled bool, err error) {
+		left, settled, err = s.look(ctx)
+		return err != nil || settled && !s.waits(s.shown), err
+	})
+	return left, err
+}
+
+// look deletes the listed tests that are the run's own. It reports whether another look would
+// show the same.
+func (s *sweeper) look(ctx context.Context) (left []remains, settled bool, err error) {
+	listed, err := s.tests.OfRun(ctx, s.run)
+	if err != nil {
+		return nil, false, err
+	}
+	whys, settled := make([]remains, len(listed)), true
+	var deleting errgroup.Group
+	deleting.SetLimit(s.parallel)
+	for i, t := range listed {
+		s.shown[t.Text] = true
+		whys[i].Listed = t
+		switch {
+		case t.Foreign != "":
+			whys[i].why = t.Foreign
+		case s.deleted[t.ID], s.gone(t.ID):
+			whys[i].why, whys[i].again, settled = "the target lists it after it answered its deletion with 200", true, false
+		default:
+			settled = false
+			deleting.Go(func() error {
+				whys[i].why, whys[i].again = s.delete(ctx, t, len(listed)-i), true
+				return nil
+			})
+		}
+	}
+	_ = deleting.Wait()
+	for _, r := range whys {
+		s.deleted[r.ID] = s.deleted[r.ID] || r.why == ""
+	}
+	return slices.DeleteFunc(whys, func(r remains) bool { return r.why == "" }), settled, nil
+}
+
+// deleteTest deletes a test that a view showed. It tries twice. why says why the test may exist
+// still; it is empty if it does not.
+func deleteTest(ctx context.Context, send paging.Sender, p *profile.Profile, key client.Key, id string) (why string) {
+	for range 2 {
+		_, why = reverse(ctx, send, p, Change{Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: key})
+		if why == "" {
+			break
+		}
+	}
+	return why
+}
+
+// unreadable returns the error of a list that could not be read, without any key.
+func unreadable(err error) error {
+	var noPage *paging.NoPageError
+	if errors.As(err, &noPage) {
+		return fmt.Errorf("the list of tests could not be read: %s", redact.Process.Text(judge.DescribeStatus(noPage.Exchange)))
+	}
+	return err
+}
+
+// Close rolls back what the run has left so far.
+func (s *Sandbox) Close(ctx context.Context) {
+	rollback, cancel := ForRollback(ctx)
+	defer cancel()
+	within := s.Profile.Visibility()
+	if ctx.Err() != nil { // a user waits
+		within = 0
+	}
 	s.tests.mu.Lock()
 	byRole := maps.Clone(s.tests.byRole)
 	s.tests.mu.Unlock()
+	again := false
 	for _, role := range slices.Sorted(maps.Keys(byRole)) {
-		w := byRole[role]
-		if !w.mayHold() {
-			continue
+		again = s.closeOne(rollback, byRole[role], within) || again
+	}
+	if again {
+		return
+	}
+	if err := s.Journal.NothingCreated(); err != nil {
+		s.Trouble(reports.Rollback, err.Error())
+	}
+}
+
+// closeOne deletes what the run has left in a workspace, and reports what remains. again reports
+// whether cleanup may find more.
+func (s *Sandbox) closeOne(ctx context.Context, w *workspace, within time.Duration) (again bool) {
+	if !s.mayHold(w) {
+		return false
+	}
+	sweep := sweeper{tests: w.Tests, run: s.Run, within: within, parallel: -1, gone: s.gone,
+		delete: func(ctx context.Context, t owned.Listed, _ int) string {
+			why := s.delete(ctx, w, t.ID)
+			if why == "" {
+				s.settle(func(cr *creation) bool { return cr.in == w && cr.mark.Text() == t.Text })
+			}
+			return why
+		},
+		waits: func(shown map[string]bool) bool {
+			return slices.ContainsFunc(s.pending(w, served, unknown), func(cr *creation) bool { return !shown[cr.mark.Text()] })
+		}}
+	var left []remains
+	err := errors.New("the target profile excludes " + spec.ListPlacementTests)
+	if s.Profile.Implements(spec.ListPlacementTests) {
+		left, err = sweep.sweep(ctx)
+	}
+	names, hopeful := map[string][]string{}, map[string]bool{}
+	report := func(name, why string, more bool) {
+		names[why] = append(names[why], name)
+		hopeful[why], again = more, again || more
+	}
+	for _, r := range left {
+		report(r.Text, r.why, r.again)
+	}
+	for _, cr := range s.pending(w, served, unknown) {
+		switch {
+		case err != nil:
+			report(cr.name(), unreadable(err).Error(), true)
+		case sweep.shown[cr.mark.Text()]:
+		case cr.fate == unknown:
+			again = true
+		case !cr.asked && w.Excluded(cr.id, owned.Creation{Mark: cr.mark, At: cr.at}) == "": // else the target created none
+			report(cr.name(), "the target said that it created them, but no list and no get shows them", true)
 		}
-		if !s.Profile.Implements(spec.ListPlacementTests) {
-			again = s.unlisted(w, errors.New("the target profile excludes "+spec.ListPlacementTests)) || again
-			continue
+	}
+	for _, why := range slices.Sorted(maps.Keys(names)) {
+		hint := ""
+		if hopeful[why] {
+			hint = " (`outreach-conformance cleanup` tries again)"
 		}
-		var found []*remains
-		err := visible.Within(ctx, s.Profile.Visibility(), func(bool) (settled bool, err error) {
-			found, err = s.look(ctx, w)
-			return err != nil || !wait || !slices.ContainsFunc(found, (*remains).unsettled), err
-		})
-		if err != nil {
-			again = s.unlisted(w, err) || again
-			continue
-		}
-		again = s.conclude(w, found) || again
+		s.Trouble(reports.Rollback, fmt.Sprintf("%s may be left on the target: %s%s", theTests(names[why]), why, hint))
 	}
 	return again
 }
 
 // mayHold reports whether the run may have created tests in the workspace.
-func (w *workspace) mayHold() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (s *Sandbox) mayHold(w *workspace) bool {
+	s.tests.mu.Lock()
+	defer s.tests.mu.Unlock()
 	return slices.ContainsFunc(w.creations, func(cr *creation) bool { return cr.fate != noTest })
 }
 
-// remains is what a look shows of the tests with one mark.
-type remains struct {
-	creations []*creation
-	ids       []string
-	why       string // they are left; empty if they are not
-	again     bool   // a deletion may help later
-	waits     bool   // for tests that are not shown yet
-	lost      bool   // no view shows a test that the target said it created
-}
-
-func (r *remains) unsettled() bool { return r.waits || r.again || len(r.ids) > 0 && r.why == "" }
-
-// look lists the newest tests and deletes those that the run created.
-func (s *Sandbox) look(ctx context.Context, w *workspace) ([]*remains, error) {
-	rows, err := w.Newest(ctx)
-	var noPage *paging.NoPageError
-	if errors.As(err, &noPage) {
-		err = fmt.Errorf("the list of tests could not be read: %s", redact.Process.Text(noPage.Error()))
-	}
-	if err != nil {
-		return nil, err
-	}
-	found, marks := w.byMark()
-	var removing errgroup.Group // the client bounds how many requests are in flight
-	for text, ids := range owned.ByMark(rows, marks) {
-		r := found[text]
-		r.ids = ids
-		removing.Go(func() error { s.removeListed(ctx, w, r); return nil })
-	}
-	_ = removing.Wait()
-	for _, r := range found {
-		if len(r.ids) > 0 {
-			continue
-		}
-		for _, cr := range r.creations {
-			r.waits = r.waits || (cr.fate == served || cr.fate == unknown) && !w.isDeleted(cr.id)
-			// The id of an older row means that the target created none.
-			older := cr.id != "" && w.Excluded(cr.id, owned.Creation{Mark: cr.mark, At: cr.at}) != ""
-			r.lost = r.lost || cr.fate == served && !older && !w.isAsked(cr.id)
-		}
-	}
-	return slices.Collect(maps.Values(found)), nil
-}
-
-// byMark returns the creations, grouped by the text of their mark.
-func (w *workspace) byMark() (map[string]*remains, map[owned.Mark]bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	all, marks := map[string]*remains{}, map[owned.Mark]bool{}
+// pending returns copies of the creations in a workspace that have one of the fates. One that
+// shares its id with a deleted test is settled.
+func (s *Sandbox) pending(w *workspace, fates ...fate) (all []*creation) {
+	s.tests.mu.Lock()
+	defer s.tests.mu.Unlock()
 	for _, cr := range w.creations {
-		text := cr.mark.Text()
-		if all[text] == nil {
-			all[text] = &remains{}
-		}
-		all[text].creations = append(all[text].creations, cr)
-		marks[cr.mark] = true
-	}
-	return all, marks
-}
-
-// removeListed deletes the listed tests that are the run's own, or says why not.
-func (s *Sandbox) removeListed(ctx context.Context, w *workspace, r *remains) {
-	cr := r.creations[0]
-	for _, id := range r.ids {
-		excluded := w.Excluded(id, owned.Creation{Mark: cr.mark, At: cr.at})
-		switch {
-		case excluded != "":
-			r.why = excluded
-		case w.isDeleted(id):
-			r.why, r.again = "the target lists it after it answered its deletion with 200", true
-		default:
-			if err := s.delete(ctx, cr.change.By, id, w); err != nil {
-				r.why, r.again = err.Error(), true
-				continue
-			}
-			for _, cr := range r.creations {
-				w.rolledBack(cr)
-			}
+		first := s.tests.received[paging.FoldID(cr.id)]
+		if slices.Contains(fates, cr.fate) && (first == nil || first.fate != rolledBack) {
+			known := *cr
+			all = append(all, &known)
 		}
 	}
-}
-
-// unlisted reports tests that no list could show.
-func (s *Sandbox) unlisted(w *workspace, err error) (again bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var names []string
-	for _, cr := range w.creations {
-		if cr.fate == served || cr.fate == unknown {
-			names = append(names, cr.name())
-		}
-	}
-	s.left(names, err.Error(), true)
-	return len(names) > 0
-}
-
-// conclude reports the tests that are left.
-func (s *Sandbox) conclude(w *workspace, found []*remains) (again bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	left := map[string][]string{}
-	hopeful := map[string]bool{}
-	for _, r := range found {
-		if r.lost {
-			r.why, r.again = "the target said that it created them, but no list and no get shows them", true
-		}
-		if r.why != "" {
-			left[r.why] = append(left[r.why], r.creations[0].name())
-			hopeful[r.why] = r.again
-		}
-		again = again || r.again || r.why == "" && slices.ContainsFunc(r.creations, func(cr *creation) bool { return cr.fate == unknown })
-	}
-	for _, why := range slices.Sorted(maps.Keys(left)) {
-		s.left(left[why], why, hopeful[why])
-	}
-	return again
-}
-
-// name returns the text that shows the test, or its id.
-func (cr *creation) name() string { return cmp.Or(cr.mark.Text(), cr.id) }
-
-// left reports tests that may be left on the target.
-func (s *Sandbox) left(names []string, why string, again bool) {
-	if len(names) == 0 {
-		return
-	}
-	hint := ""
-	if again {
-		hint = " (`outreach-conformance cleanup` tries again)"
-	}
-	s.Trouble(reports.Rollback, fmt.Sprintf("%s may be left on the target: %s%s", theTests(names), why, hint))
+	return all
 }
 
 // theTests names the tests, the first few of many.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"outreach.example/conformance/internal/testbed/browser"
 	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/view"
 )
@@ -19,7 +18,7 @@ const (
 	arrowDown  = "\u0301"
 )
 
-func page(t testing.TB, body string) string {
+func pageFile(t testing.TB, body string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "page.html")
 	if err := os.WriteFile(file, []byte(body), 0o666); err != nil {
@@ -30,7 +29,7 @@ func page(t testing.TB, body string) string {
 
 // A page asks for nothing, runs nothing, fits the screen, and each text can be read.
 func TestPagesInABrowser(t *testing.T) {
-	b := browser.Start(t)
+	b := startBrowser(t)
 	views, hostile := view.Formats["html"], attacks[5]+attacks[10]+attacks[13]
 	for name, body := range map[string]string{
 		"full": shown(t, views.Run, sample.Full(), view.Options{}), "odd": shown(t, views.Run, odd(), view.Options{}),
@@ -39,22 +38,22 @@ func TestPagesInABrowser(t *testing.T) {
 		"load-empty": shown(t, views.Load, sample.EmptyLoad(), view.Options{}), "load-hostile": shown(t, views.Load, attack(whole(), hostile, 0), view.Options{}),
 		"different": shown(t, views.Difference, different(), view.Options{}), "same": shown(t, views.Difference, same(), view.Options{}),
 	} {
-		file := page(t, body)
-		for _, screen := range []browser.Screen{{Width: 390, Height: 844}, {Width: 390, Height: 844, Dark: true}, {Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}} {
+		file := pageFile(t, body)
+		for _, screen := range []screenSize{{Width: 390, Height: 844}, {Width: 390, Height: 844, Dark: true}, {Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}} {
 			shown := fmt.Sprintf("%s %d dark=%t", name, screen.Width, screen.Dark)
 			t.Run(shown, func(t *testing.T) {
 				p := b.Open(file, screen)
-				if pixels, what := browser.Overflow(p); pixels > 0 {
+				if pixels, what := overflow(p); pixels > 0 {
 					t.Errorf("the page is %d pixels too wide: %q", pixels, what)
 				}
 				cells := "[aria-labelledby=accepted] :is(td, th, caption)"
 				if name == "different" {
 					cells = "td, th"
 				}
-				if off := browser.Value[int](p, `[...document.querySelectorAll("`+cells+`")].filter(e => e.checkVisibility() && e.getBoundingClientRect().width > 1 && e.getBoundingClientRect().right > innerWidth + 1).length`); off > 0 {
+				if off := valueOf[int](p, `[...document.querySelectorAll("`+cells+`")].filter(e => e.checkVisibility() && e.getBoundingClientRect().width > 1 && e.getBoundingClientRect().right > innerWidth + 1).length`); off > 0 {
 					t.Errorf("%d cells are off the screen", off)
 				}
-				if low, compared := browser.LowContrast(p); len(low) > 0 || compared < 2 {
+				if low, compared := lowContrast(p); len(low) > 0 || compared < 2 {
 					t.Errorf("of %d pairs of colours these are hard to read: %q", compared, low)
 				}
 				if requests, said := p.Requests(), p.Said(); len(requests) != 1 || len(said) > 0 {
@@ -72,12 +71,12 @@ func TestPagesInABrowser(t *testing.T) {
 
 // A reader without a pointer goes from a cell of the matrix to its checks, and filters them.
 func TestThePageWithoutAPointer(t *testing.T) {
-	p := browser.Start(t).Open(page(t, shown(t, view.Formats["html"].Run, sample.Full(), view.Options{})), browser.Screen{Width: 1280, Height: 900})
+	p := startBrowser(t).Open(pageFile(t, shown(t, view.Formats["html"].Run, sample.Full(), view.Options{})), screenSize{Width: 1280, Height: 900})
 	focus := func(selector string) {
 		t.Helper()
 		for range 600 {
 			p.Press(tab, 1)
-			if browser.Value[bool](p, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
+			if valueOf[bool](p, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
 				return
 			}
 		}
@@ -85,19 +84,19 @@ func TestThePageWithoutAPointer(t *testing.T) {
 	}
 	visible := func(selector string) int {
 		t.Helper()
-		return browser.Value[int](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].filter(e => e.checkVisibility()).length`, selector))
+		return valueOf[int](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].filter(e => e.checkVisibility()).length`, selector))
 	}
 	focus(".skip")
 	focus(".matrix td.fail a")
 	p.Press(enter, 1)
-	if !browser.Value[bool](p, `document.querySelector(":target").matches(".cell.has-fail")`) {
+	if !valueOf[bool](p, `document.querySelector(":target").matches(".cell.has-fail")`) {
 		t.Error("a cell with a failure does not lead to its checks")
 	}
 	all, failed, unsure := visible(".cell"), visible(".cell.has-fail"), visible(".cell:is(.has-not-assessed, .has-error)")
 	if failed == 0 || unsure == 0 || failed == all {
 		t.Fatalf("%d of %d cells with failures", failed, all)
 	}
-	browser.Value[bool](p, `(location.hash = "checks", document.activeElement.blur(), true)`)
+	valueOf[bool](p, `(location.hash = "checks", document.activeElement.blur(), true)`)
 	focus("#show-all")
 	for _, f := range []struct{ presses, want int }{{1, failed}, {1, unsure}, {2, all}} {
 		p.Press(arrowDown, f.presses)

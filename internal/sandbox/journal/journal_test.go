@@ -64,29 +64,6 @@ func TestPendingIsWhatWasNotClosed(t *testing.T) {
 	}
 }
 
-// Tells needs only the beginning of a journal.
-func TestTells(t *testing.T) {
-	j, dir := start(t)
-	const here = "http://127.0.0.1:1"
-	if Tells(dir, here) {
-		t.Error("no change is recorded yet")
-	}
-	_, err := j.Open(Entry{Do: Create, Home: "one"})
-	must(t, err)
-	_, err = j.file.WriteString("not read\nany more\n")
-	must(t, err)
-	if !Tells(dir, here) {
-		t.Error("a test was announced")
-	}
-	if Tells(dir, "http://127.0.0.1:2") {
-		t.Error("the other target has no test")
-	}
-	must(t, os.WriteFile(filepath.Join(dir, "journal-torn.jsonl"), []byte(`{"begin`), 0o600))
-	if must(t, j.Finish()); !Tells(dir, here) || Tells(t.TempDir(), here) {
-		t.Error("the run has ended, and its test is still pending")
-	}
-}
-
 func TestFinishedJournalIsGone(t *testing.T) {
 	j, dir := start(t)
 	var all sync.WaitGroup

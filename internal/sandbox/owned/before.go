@@ -1,7 +1,6 @@
 package owned
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -24,8 +23,9 @@ const (
 	pageSize = 100
 	// pagesBefore bounds the look before the first creation.
 	pagesBefore = 10
-	// pagesNewest bounds a look for the tests of the run.
-	pagesNewest = 200
+	// pagesNewest bounds a look for the tests of the run, and pagesLeft one for those that an
+	// earlier run has left.
+	pagesNewest, pagesLeft = 200, 5000
 	// clockSkew is how far the time in an id may be from that of the response to the
 	// creation, if no list showed which ids existed before.
 	clockSkew = time.Minute
@@ -41,34 +41,35 @@ type before struct {
 	sorted   bool // the ids are of version 7 and run from the newest to older ones
 	newest   string
 	runs     map[string]string // the first test of each run that drew a name, by the run's id
+	earlier  bool              // an earlier run has created the tests: no more is known than its newest
 }
 
 // allows reports whether the id cannot have existed before. at is the time of the creation
 // that received it, and youngest is the least age of an id that a creation received, if any did: the
 // target's clock may be behind. An id that is older than a listed one has no such excuse.
 func (b *before) allows(id string, at time.Time, youngest *time.Duration) bool {
-	switch {
-	case b == nil || b.ids[paging.FoldID(id)] || !Sound(id):
+	if b == nil || b.ids[paging.FoldID(id)] || !sound(id) {
 		return false
+	}
+	made, tells := issued(id)
+	switch {
 	case b.complete:
-		made, tells := issued(id)
-		if _, known := issued(b.newest); youngest != nil && (!known || Newer(id, b.newest)) {
+		if _, known := issued(b.newest); youngest != nil && (!known || newer(id, b.newest)) {
 			at = at.Add(-*youngest)
 		}
 		return !tells || at.Sub(made) <= mostAge // else the list had left it out
 	case b.sorted && b.newest != "":
-		return Newer(id, b.newest)
+		return newer(id, b.newest)
 	}
-	made, tells := issued(id)
 	return tells && made.Sub(at).Abs() <= clockSkew
 }
 
 // tokenID is the form of an id that is no UUID.
 var tokenID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
-// Sound reports whether the id is in the only spelling that it has. A target may show an
+// sound reports whether the id is in the only spelling that it has. A target may show an
 // older test under another spelling of its id, such as one without dashes.
-func Sound(id string) bool {
+func sound(id string) bool {
 	if uuid.Validate(id) == nil {
 		return len(id) == len(uuid.Nil.String())
 	}
@@ -82,7 +83,7 @@ func Sound(id string) bool {
 func (t *Tests) LookBefore(ctx context.Context, permit func() error) error {
 	t.looking.Lock()
 	defer t.looking.Unlock()
-	if t.looked() {
+	if t.sawBefore() != nil {
 		return nil
 	}
 	ctx = client.From(ctx, "the tests before the first one of "+t.key.Name)
@@ -109,16 +110,24 @@ func (t *Tests) LookBefore(ctx context.Context, permit func() error) error {
 	return nil
 }
 
-func (t *Tests) looked() bool {
+// LookAfter is LookBefore for the tests of an earlier run. newest is the id of the newest
+// test before its first one; empty if unknown.
+func (t *Tests) LookAfter(newest string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.before != nil
+	t.before = &before{newest: newest, sorted: newest != "", earlier: true}
+}
+
+func (t *Tests) sawBefore() *before {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.before
 }
 
 func (b *before) add(w paging.Walk) {
 	last := ""
 	for _, row := range w.Rows() {
-		b.sorted = b.sorted && (last == "" || Newer(last, row.Key))
+		b.sorted = b.sorted && (last == "" || newer(last, row.Key))
 		b.ids[row.Key] = true
 		b.newest = max(b.newest, row.Key)
 		last = row.Key
@@ -139,9 +148,7 @@ func (t *Tests) Foreign(ctx context.Context, run string, ended []string, permit 
 	if err != nil && !errors.As(err, &noPage) {
 		return "", err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	shown := maps.Clone(t.before.runs)
+	shown := maps.Clone(t.sawBefore().runs)
 	noteRuns(shown, rows)
 	for _, other := range slices.Sorted(maps.Keys(shown)) {
 		if other != bare(run) && !journal.OneRun(run, other) && !slices.ContainsFunc(ended, func(id string) bool { return bare(id) == other }) {
@@ -154,8 +161,8 @@ func (t *Tests) Foreign(ctx context.Context, run string, ended []string, permit 
 // noteRuns notes the first test of each run among the rows.
 func noteRuns(runs map[string]string, rows []paging.Row) {
 	for _, row := range rows {
-		if m := MarkOf(row.Value); m != (Mark{}) && runs[RunIn(m.Text())] == "" {
-			runs[RunIn(m.Text())] = "the test " + m.Text()
+		if text := MarkOf(row.Value).Text(); text != "" && runs[runIn(text)] == "" {
+			runs[runIn(text)] = "the test " + text
 		}
 	}
 }
@@ -163,15 +170,14 @@ func noteRuns(runs map[string]string, rows []paging.Row) {
 // NewestBefore returns the newest id that existed before the first creation. It is
 // empty if the ids cannot tell.
 func (t *Tests) NewestBefore() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.before == nil || !t.before.sorted {
+	b := t.sawBefore()
+	if b == nil || !b.sorted {
 		return ""
 	}
-	if _, ok := issued(t.before.newest); !ok {
+	if _, ok := issued(b.newest); !ok {
 		return ""
 	}
-	return t.before.newest
+	return b.newest
 }
 
 // Newest returns the tests that were created since the look before the first
@@ -181,20 +187,23 @@ func (t *Tests) Newest(ctx context.Context) ([]paging.Row, error) {
 	if !t.profile.Implements(spec.ListPlacementTests) {
 		return nil, nil
 	}
-	fetch, until := t.list(), t.NewestBefore()
+	fetch, until, most := t.list(), t.NewestBefore(), pagesNewest
+	if b := t.sawBefore(); b != nil && b.earlier {
+		most = pagesLeft
+	}
 	return paging.All(ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
 		page, err := fetch(ctx, cursor, limit)
-		if n := len(page.Rows); err == nil && n > 0 && until != "" && descends(page.Rows) && !Newer(page.Rows[n-1].Key, until) {
+		if n := len(page.Rows); err == nil && n > 0 && until != "" && descends(page.Rows) && !newer(page.Rows[n-1].Key, until) {
 			page.Cursor = "" // all further rows existed before
 		}
 		return page, err
-	}, pageSize, pagesNewest)
+	}, pageSize, most)
 }
 
 // descends reports whether the rows run from the newest to older ones.
 func descends(rows []paging.Row) bool {
 	for i := 1; i < len(rows); i++ {
-		if !Newer(rows[i-1].Key, rows[i].Key) {
+		if !newer(rows[i-1].Key, rows[i].Key) {
 			return false
 		}
 	}
@@ -208,20 +217,60 @@ func (t *Tests) list() paging.Fetch {
 		Query: url.Values{profile.ParamSortOrder: {"desc"}}}, profile.ParamStartingAfter)
 }
 
-// ByMark returns the ids of the rows that show a mark, by the mark's text.
-func ByMark(rows []paging.Row, marks map[Mark]bool) map[string][]string {
-	drawn := map[string]string{}
-	for m := range marks {
-		drawn[m.Name], drawn[m.Subject] = m.Text(), m.Text()
+// Listed is a test that the list shows with a text that the run has drawn.
+type Listed struct {
+	ID, Text string
+	Foreign  string // why it may not be the run's own nevertheless; empty if it is
+}
+
+// OfRun returns the listed tests of the run. Their age is by the target's own clock, which may
+// differ from ours: the newest of all rows shows it.
+func (t *Tests) OfRun(ctx context.Context, run string) (all []Listed, err error) {
+	rows, err := t.Newest(ctx)
+	if err != nil {
+		return nil, err
 	}
-	delete(drawn, "")
-	found := map[string][]string{}
+	var newest time.Time
 	for _, row := range rows {
-		shown := MarkOf(row.Value)
-		text := cmp.Or(drawn[shown.Name], drawn[shown.Subject])
-		if id, ok := row.Value["id"].(string); ok && text != "" {
-			found[text] = append(found[text], id)
+		if made := created(row.Value); made.After(newest) {
+			newest = made
 		}
 	}
-	return found
+	began, known := issued(run)
+	b, until := t.sawBefore(), t.NewestBefore()
+	for _, row := range rows {
+		text := MarkOf(row.Value).Text()
+		if text == "" || runIn(text) != bare(run) {
+			continue
+		}
+		one := Listed{Text: text}
+		one.ID, _ = row.Value["id"].(string)
+		switch {
+		case t.isDisputed(one.ID):
+			one.Foreign = disputed
+		case !known, b == nil, b.ids[row.Key], !sound(one.ID), !b.complete && until != "" && !newer(one.ID, until),
+			newest.Sub(created(row.Value)) > time.Since(began)+mostAge:
+			one.Foreign = older
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (t *Tests) isDisputed(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := t.received[paging.FoldID(id)]
+	return known != nil && known.disputed
+}
+
+// created returns when the row was created, by the target's clock; zero if it does not tell.
+func created(row map[string]any) time.Time {
+	text, _ := row["timestamp_created"].(string)
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		id, _ := row["id"].(string)
+		at, _ = issued(id)
+	}
+	return at
 }

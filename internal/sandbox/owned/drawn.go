@@ -9,9 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"time"
-
-	"outreach.example/conformance/internal/paging"
 )
 
 // drawn is the form of the texts that runs draw for the names and the subjects of tests. They
@@ -92,58 +89,9 @@ func drawnIn(value any) (text, run string) {
 	return "", ""
 }
 
-// RunIn returns the id of the run, without dashes, in a name that it has drawn; empty if it
+// runIn returns the id of the run, without dashes, in a name that it has drawn; empty if it
 // has another form.
-func RunIn(name string) string {
+func runIn(name string) string {
 	_, run := drawnIn(name)
 	return run
-}
-
-// OfRun returns the text by which a row shows that the run drew it; empty if none does.
-func OfRun(row map[string]any, run string) string {
-	for _, text := range []string{MarkOf(row).Name, MarkOf(row).Subject} {
-		if text != "" && RunIn(text) == bare(run) {
-			return text
-		}
-	}
-	return ""
-}
-
-// Listed are the rows of a list that runs have named, and when the newest of all rows was
-// created. That shows the target's own clock, which may differ from ours.
-type Listed struct {
-	Rows   []paging.Row
-	newest time.Time
-}
-
-// Look returns what is in a list.
-func Look(rows []paging.Row) (l Listed) {
-	for _, row := range rows {
-		if made := created(row.Value); made.After(l.newest) {
-			l.newest = made
-		}
-		if MarkOf(row.Value) != (Mark{}) {
-			l.Rows = append(l.Rows, row)
-		}
-	}
-	return l
-}
-
-// Before reports whether a row may have existed before the run began. after is the id of the
-// newest test before its first; empty if unknown.
-func (l Listed) Before(row map[string]any, run, after string) bool {
-	id, _ := row["id"].(string)
-	began, known := issued(run)
-	return !known || !Sound(id) || after != "" && !Newer(id, after) || l.newest.Sub(created(row)) > time.Since(began)+mostAge
-}
-
-// created returns when the row was created, by the target's clock; zero if it does not tell.
-func created(row map[string]any) time.Time {
-	text, _ := row["timestamp_created"].(string)
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		id, _ := row["id"].(string)
-		at, _ = issued(id)
-	}
-	return at
 }

@@ -74,15 +74,20 @@ type Tests struct {
 
 	mu       sync.Mutex
 	before   *before
-	received map[string]Creation // by id
-	disputed map[string]bool     // ids that creations with different marks received
-	shown    map[string]bool     // ids under which a get has shown the mark
-	youngest *time.Duration      // the least age of an id when a creation received it
+	received map[string]*received // by id
+	youngest *time.Duration       // the least age of an id when a creation received it
+}
+
+// received is an id that a creation received.
+type received struct {
+	Creation
+	disputed bool // creations with different marks received it
+	shown    bool // a get has shown the mark
 }
 
 // New returns the tests of the workspace that the key reads.
 func New(send paging.Sender, p *profile.Profile, key client.Key) *Tests {
-	return &Tests{send: send, profile: p, key: key, received: map[string]Creation{}, disputed: map[string]bool{}, shown: map[string]bool{}}
+	return &Tests{send: send, profile: p, key: key, received: map[string]*received{}}
 }
 
 // Key returns the key that reads and deletes the tests.
@@ -99,11 +104,11 @@ func (t *Tests) Received(id string, c Creation) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	id = paging.FoldID(id)
-	if known, again := t.received[id]; again && known.Mark != c.Mark {
-		t.disputed[id] = true
+	if known := t.received[id]; known != nil && known.Mark != c.Mark {
+		known.disputed = true
 		return
 	}
-	t.received[id] = c
+	t.received[id] = &received{Creation: c}
 	if made, tells := issued(id); tells && (t.youngest == nil || c.At.Sub(made) < *t.youngest) {
 		age := c.At.Sub(made)
 		t.youngest = &age
@@ -113,27 +118,11 @@ func (t *Tests) Received(id string, c Creation) {
 // Shown notes what a get has shown of the test with the id. If that is the mark of its
 // creation, Prove need not ask again.
 func (t *Tests) Shown(id string, row map[string]any) {
-	c, known := t.creation(id)
-	if !known || !c.Mark.On(row) {
-		return
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if known := t.received[paging.FoldID(id)]; known != nil {
+		known.shown = known.shown || known.Mark.On(row)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.shown[paging.FoldID(id)] = true
-}
-
-func (t *Tests) wasShown(id string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.shown[paging.FoldID(id)]
-}
-
-// creation returns the creation that received the id.
-func (t *Tests) creation(id string) (c Creation, known bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c, known = t.received[paging.FoldID(id)]
-	return c, known
 }
 
 // Excluded returns why a test that shows the creation's mark under the id cannot be
@@ -141,31 +130,28 @@ func (t *Tests) creation(id string) (c Creation, known bool) {
 func (t *Tests) Excluded(id string, c Creation) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.excluded(id, c)
+}
+
+func (t *Tests) excluded(id string, c Creation) string {
+	known := t.received[paging.FoldID(id)]
 	switch {
-	case t.disputed[paging.FoldID(id)]:
-		return "another creation of the run received the same id"
-	case !t.before.allows(id, c.At, t.youngest):
-		if t.before == nil || t.before.ids[paging.FoldID(id)] || !Sound(id) {
-			return older
-		}
-		made, _ := issued(id)
-		return fmt.Sprintf("%s: the time in its id is %s, but the response came at %s (is the target's clock right?)",
-			older, made.UTC().Format(time.RFC3339), c.At.UTC().Format(time.RFC3339))
+	case known != nil && known.disputed:
+		return disputed
+	case t.before.allows(id, c.At, t.youngest):
+		return ""
+	case t.before == nil || t.before.ids[paging.FoldID(id)] || !sound(id):
+		return older
 	}
-	return ""
+	made, _ := issued(id)
+	return fmt.Sprintf("%s: the time in its id is %s, but the response came at %s (is the target's clock right?)",
+		older, made.UTC().Format(time.RFC3339), c.At.UTC().Format(time.RFC3339))
 }
 
-const older = "it may have existed before the run created any"
-
-// existed reports whether the id cannot be that of the creation that received it: the test
-// was listed before, or another creation received the id, too. Else only the target's clock
-// may be behind.
-func (t *Tests) existed(id string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	id = paging.FoldID(id)
-	return t.disputed[id] || t.before != nil && t.before.ids[id]
-}
+const (
+	older    = "it may have existed before the run created any"
+	disputed = "another creation of the run received the same id"
+)
 
 // State is what is known of an id that a creation received.
 type State int
@@ -195,21 +181,33 @@ func (p Proof) Describe() string {
 	return p.Why
 }
 
+// known returns what is known of an id without a look: whether it is Own, Foreign or Unproven.
+func (t *Tests) known(id string) (Proof, Mark) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := t.received[paging.FoldID(id)]
+	if known == nil {
+		return Proof{Why: "no creation received the id"}, Mark{}
+	}
+	if why := t.excluded(id, known.Creation); why != "" {
+		listed := t.before != nil && t.before.ids[paging.FoldID(id)]
+		return Proof{State: Foreign, Why: why, Doubtful: !known.disputed && !listed}, known.Mark
+	}
+	if known.shown {
+		return Proof{State: Own}, known.Mark
+	}
+	return Proof{}, known.Mark
+}
+
 // Prove finds out whether the test with the id, which a creation received, is the
 // run's own. The error means that a response is missing.
 func (t *Tests) Prove(ctx context.Context, id string) (Proof, error) {
-	c, known := t.creation(id)
-	if !known {
-		return Proof{State: Unproven, Why: "no creation received the id"}, nil
+	proof, mark := t.known(id)
+	if proof != (Proof{}) {
+		return proof, nil
 	}
-	if why := t.Excluded(id, c); why != "" {
-		return Proof{State: Foreign, Why: why, Doubtful: !t.existed(id)}, nil
-	}
-	if t.wasShown(id) {
-		return Proof{State: Own}, nil
-	}
-	shown, err := t.get(ctx, id)
-	if err != nil || c.Mark.On(shown.row) {
+	status, row, err := t.get(ctx, id)
+	if err != nil || mark.On(row) {
 		return Proof{State: Own}, err
 	}
 	// The get may be wrong, or late: the list may show the test.
@@ -218,20 +216,20 @@ func (t *Tests) Prove(ctx context.Context, id string) (Proof, error) {
 	if err != nil && !errors.As(err, &noPage) {
 		return Proof{}, err
 	}
-	for _, row := range rows {
-		if row.Key == paging.FoldID(id) {
-			shown = view{status: http.StatusOK, row: row.Value}
+	for _, listed := range rows {
+		if listed.Key == paging.FoldID(id) {
+			status, row = http.StatusOK, listed.Value
 		}
 	}
 	switch {
-	case c.Mark.On(shown.row):
+	case mark.On(row):
 		return Proof{State: Own}, nil
-	case shown.status == http.StatusNotFound:
+	case status == http.StatusNotFound:
 		return Proof{State: Gone}, nil
-	case shown.status == http.StatusOK && shown.row != nil:
+	case status == http.StatusOK && row != nil:
 		return Proof{State: Foreign, Why: "a get shows another test"}, nil
 	}
-	return Proof{State: Unproven, Why: fmt.Sprintf("a get answers %d", shown.status)}, nil
+	return Proof{State: Unproven, Why: fmt.Sprintf("a get answers %d", status)}, nil
 }
 
 // Await is Prove for a test that may take a moment to show. It looks for as long as the
@@ -244,23 +242,18 @@ func (t *Tests) Await(ctx context.Context, id string) (proof Proof, err error) {
 	return proof, err
 }
 
-// view is a test as one operation shows it.
-type view struct {
-	status int
-	row    map[string]any // nil if there is none
-}
-
-// get reads one test. Its status is 0 if the profile excludes the operation.
-func (t *Tests) get(ctx context.Context, id string) (view, error) {
+// get reads one test. The status is 0 if the profile excludes the operation.
+func (t *Tests) get(ctx context.Context, id string) (status int, row map[string]any, err error) {
 	if !t.profile.Implements(spec.GetPlacementTest) {
-		return view{}, nil
+		return 0, nil, nil
 	}
 	op := spec.MustOperation(spec.GetPlacementTest)
 	ex := t.send(ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Key: t.key, Allowed: readable})
-	if ex.Err != nil {
-		return view{}, ex.Err
+	if ex.Err == nil && ex.Status == http.StatusOK {
+		body, _ := schemas.Decode(ex.Body) // nil for what is no JSON
+		row, _ = body.(map[string]any)
 	}
-	return view{ex.Status, Row(ex)}, nil
+	return ex.Status, row, ex.Err
 }
 
 // readable is what the specification allows as the response to a request that reads tests.
@@ -268,22 +261,9 @@ func (t *Tests) get(ctx context.Context, id string) (view, error) {
 // not serve the operation.
 var readable = client.AnyRefusal(http.StatusOK, http.StatusNotImplemented)
 
-// Row returns the object in the response; nil if it is not a 200 with an object.
-func Row(ex client.Exchange) map[string]any {
-	if ex.Status != http.StatusOK {
-		return nil
-	}
-	body, err := schemas.Decode(ex.Body)
-	row, _ := body.(map[string]any)
-	if err != nil {
-		return nil
-	}
-	return row
-}
-
-// Newer reports whether the id was issued after the other one. Only version 7 ids
+// newer reports whether the id was issued after the other one. Only version 7 ids
 // can tell.
-func Newer(id, than string) bool {
+func newer(id, than string) bool {
 	_, ok := issued(id)
 	_, also := issued(than)
 	return ok && also && paging.FoldID(id) > paging.FoldID(than)
@@ -295,9 +275,6 @@ func issued(id string) (time.Time, bool) {
 	if err != nil || parsed.Version() != 7 {
 		return time.Time{}, false
 	}
-	var ms int64
-	for _, b := range parsed[:6] {
-		ms = ms<<8 | int64(b)
-	}
-	return time.UnixMilli(ms), true
+	seconds, nanoseconds := parsed.Time().UnixTime()
+	return time.Unix(seconds, nanoseconds).Truncate(time.Millisecond), true
 }

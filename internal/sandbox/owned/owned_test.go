@@ -15,7 +15,6 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
@@ -160,22 +159,6 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// Before the first look, no id is the run's own.
-// A get that has shown the mark proves a test without another request. One that has shown
-// something else does not.
-func TestShownTestsAreProven(t *testing.T) {
-	for shown, requests := range map[string]int{name: 0, other: 1} {
-		g, s := NewWithT(t), &server{got: map[string]string{id(0, 1): name}}
-		tests := New(s.send, &profile.Profile{}, client.Key{})
-		g.Expect(tests.LookBefore(t.Context(), func() error { return nil })).To(Succeed())
-		tests.Received(id(0, 1), Creation{Mark{Name: name}, start})
-		s.requests = 0
-		tests.Shown(id(0, 1), map[string]any{"name": shown})
-		g.Expect(tests.Prove(t.Context(), id(0, 1))).To(Equal(Proof{State: Own}))
-		g.Expect(s.requests).To(Equal(requests), "a get has shown %s", shown)
-	}
-}
-
 func TestNothingIsOwnBeforeTheFirstLook(t *testing.T) {
 	g := NewWithT(t)
 	young := id(0, 1)
@@ -197,10 +180,11 @@ func TestNewestReadsNoOlderPages(t *testing.T) {
 		s.listed[id(time.Second, i)] = name
 	}
 	s.requests = 0
-	rows, err := tests.Newest(t.Context())
+	listed, err := tests.OfRun(t.Context(), run)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(s.requests).To(Equal(2))
-	g.Expect(ByMark(rows, map[Mark]bool{{Name: name}: true})[name]).To(HaveLen(150))
+	g.Expect(listed).To(HaveLen(150))
+	g.Expect(listed[0]).To(Equal(Listed{ID: id(time.Second, 149), Text: name}))
 }
 
 func TestMarks(t *testing.T) {
@@ -218,10 +202,6 @@ func TestMarks(t *testing.T) {
 	g.Expect(Mark{Name: name}.On(row)).To(BeFalse())
 	g.Expect(Mark{}.On(row)).To(BeTrue(), "only the id shows which it is")
 	g.Expect(Mark{}.On(nil)).To(BeFalse())
-	g.Expect(OfRun(row, run)).To(Equal(subject))
-	g.Expect(OfRun(row, strings.ReplaceAll(run, "8000", "8001"))).To(BeEmpty())
-	rows := []paging.Row{{Key: "a", Value: row}, {Key: "b", Value: map[string]any{"id": "b", "name": ""}}}
-	g.Expect(ByMark(rows, map[Mark]bool{{name, subject}: true, {}: true})).To(Equal(map[string][]string{name: {"a"}}))
 }
 
 // The target's clock may be hours away from ours: it alone tells the age of a row.
@@ -251,25 +231,37 @@ func TestTheTargetsOwnClock(t *testing.T) {
 	}
 }
 
-// Cleanup knows no more than the run's id and the rows.
+// Cleanup knows no more than the run's id, the newest row before it, and the rows.
 func TestRowsFromBeforeTheRun(t *testing.T) {
 	began := time.Now().Add(-time.Minute)
 	v7 := func(at time.Time, n int) string { return id(at.Sub(start), n) }
 	run := v7(began, 1)
 	for _, skew := range []time.Duration{-61 * time.Minute, 0, 3 * time.Hour} {
-		g := NewWithT(t)
-		row := func(at time.Time) map[string]any {
-			return map[string]any{"id": v7(at.Add(skew), 2), "name": Word(run, 1)}
+		at := func(t time.Time) string { return v7(t.Add(skew), 2) }
+		young, old, odd := at(time.Now()), at(began.Add(-2*time.Hour)), "{"+v7(time.Now(), 1)+"}"
+		for _, tc := range []struct {
+			run, after string
+			own        []string
+		}{
+			{run, "", []string{young}},
+			{run, at(began), []string{young}},
+			{run, v7(time.Now().Add(skew).Add(time.Second), 3), nil},
+			{"no-run", "", nil},
+		} {
+			g := NewWithT(t)
+			s := server{listed: map[string]string{young: Word(tc.run, 1), old: Word(tc.run, 1), odd: Word(tc.run, 1), "17": Word(tc.run, 1), at(time.Now().Add(-time.Second)): "theirs"}}
+			tests := New(s.send, profile.Embedded(), client.Key{})
+			tests.LookAfter(tc.after)
+			listed, err := tests.OfRun(t.Context(), tc.run)
+			g.Expect(err).NotTo(HaveOccurred())
+			var own []string
+			for _, one := range listed {
+				if one.Foreign == "" {
+					own = append(own, one.ID)
+				}
+			}
+			g.Expect(own).To(Equal(tc.own), "%s, %+v", skew, tc)
 		}
-		newest := row(time.Now())
-		listed := Look([]paging.Row{{Value: row(began)}, {Value: newest}, {Value: map[string]any{"id": "x", "name": "theirs"}}})
-		g.Expect(listed.Rows).To(HaveLen(2))
-		g.Expect(listed.Before(newest, run, "")).To(BeFalse())
-		g.Expect(listed.Before(newest, run, v7(time.Now().Add(skew).Add(time.Second), 3))).To(BeTrue(), "the journal says so")
-		g.Expect(listed.Before(row(began.Add(-2*time.Hour)), run, "")).To(BeTrue())
-		g.Expect(listed.Before(newest, "no-run", "")).To(BeTrue())
-		g.Expect(listed.Before(map[string]any{"id": "{" + v7(time.Now(), 1) + "}", "name": Word(run, 1)}, run, "")).To(BeTrue())
-		g.Expect(listed.Before(map[string]any{"id": "17", "name": Word(run, 1)}, run, "")).To(BeTrue(), "its age is unknown")
 	}
 }
 
@@ -279,15 +271,14 @@ func TestOrdinaryNames(t *testing.T) {
 	g := NewWithT(t)
 	ours, another := uuid.NewString(), uuid.NewString()
 	NameOrdinary(ours, "a secret")
-	row := func(name string) map[string]any { return map[string]any{"name": name} }
 	word := Word(ours, 7)
 	g.Expect(word).To(MatchRegexp(`^[a-z2-7]{26}$`))
 	g.Expect(Word(ours, 8)).NotTo(Equal(word))
-	g.Expect(OfRun(row(strings.ToUpper(word)+" "), ours)).To(Equal(word))
-	g.Expect(OfRun(map[string]any{"email_subject": "Placement check " + word}, ours)).To(Equal(word))
-	for _, foreign := range []string{word[1:] + "a", word + "a", "a" + word, strings.Repeat("a", 26), "Welcome", Word(another, 7)} {
-		g.Expect(OfRun(row(foreign), ours)).To(BeEmpty(), "%s", foreign)
+	g.Expect(runIn(strings.ToUpper(word) + " ")).To(Equal(bare(ours)))
+	g.Expect(MarkOf(map[string]any{"email_subject": "Placement check " + word})).To(Equal(Mark{Subject: word}))
+	for _, foreign := range []string{word[1:] + "a", word + "a", "a" + word, strings.Repeat("a", 26), "Welcome"} {
+		g.Expect(runIn(foreign)).To(BeEmpty(), "%s", foreign)
 	}
 	NameOrdinary(another, "a secret")
-	g.Expect(OfRun(row(word), another)).To(BeEmpty(), "each run has names of its own")
+	g.Expect(runIn(word)).To(Equal(bare(ours)), "each run has names of its own")
 }

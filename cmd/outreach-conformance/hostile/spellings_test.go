@@ -1,4 +1,6 @@
-package testbed
+package hostile
+
+// The search for keys in what a run shows, in whatever spelling.
 
 import (
 	"encoding/base64"
@@ -80,7 +82,7 @@ func (s KeySearch) Find(text string) (key, around string, found bool) {
 				return name, plain[max(0, i-120):min(len(plain), i+told+60)], true
 			}
 		}
-		decoded := decodeEscapes(text)
+		decoded := escape.ReplaceAllStringFunc(text, decodeEscape)
 		if decoded == text {
 			break
 		}
@@ -103,34 +105,8 @@ func seen(text string) string {
 	}, text)
 }
 
-// escape matches an escape at the beginning of a text. After its backslashes, of which there
-// may be many, an escape has at most longestEscape bytes.
-var escape = regexp.MustCompile(`^(?:%[0-9A-Fa-f]{2}|\\+[uU](?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{4})|\\+x[0-9A-Fa-f]{2}|&#?[0-9A-Za-z]{2,8};)`)
-
-const longestEscape = 11
-
-// decodeEscapes decodes one layer of escapes. Artifacts are large and have few escapes, so it
-// looks closely only where one may begin.
-func decodeEscapes(text string) string {
-	var decoded strings.Builder
-	for {
-		at := strings.IndexAny(text, `%\&`)
-		if at < 0 {
-			decoded.WriteString(text)
-			return decoded.String()
-		}
-		decoded.WriteString(text[:at])
-		text = text[at:]
-		slashes := len(text) - len(strings.TrimLeft(text, `\`))
-		if e := escape.FindString(text[:min(len(text), slashes+longestEscape)]); e != "" {
-			decoded.WriteString(decodeEscape(e))
-			text = text[len(e):]
-		} else {
-			decoded.WriteString(text[:max(1, slashes)])
-			text = text[max(1, slashes):]
-		}
-	}
-}
+// escape matches an escape.
+var escape = regexp.MustCompile(`%[0-9A-Fa-f]{2}|\\+[uU](?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{4})|\\+x[0-9A-Fa-f]{2}|&#?[0-9A-Za-z]{2,8};`)
 
 func decodeEscape(e string) string {
 	if e[0] == '&' {

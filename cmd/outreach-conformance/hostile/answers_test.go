@@ -7,7 +7,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/spec"
@@ -61,7 +63,7 @@ func (a answer) text() []byte {
 	return b.Bytes()
 }
 
-// player is the form of Behaviour.Play.
+// player answers in front of the reference server.
 type player func(next http.Handler) http.Handler
 
 // all replaces every answer.
@@ -95,6 +97,47 @@ func changed(change func(*answer)) player {
 func body(of func(original []byte) []byte) player {
 	return changed(func(a *answer) { a.body = of(a.body) })
 }
+
+// nth replaces every nth answer with status 200.
+func nth(n int64, other answer) player {
+	return func(next http.Handler) http.Handler {
+		var count atomic.Int64
+		return changed(func(a *answer) {
+			if count.Add(1)%n == 0 {
+				*a = other
+			}
+		})(next)
+	}
+}
+
+// on answers the requests of one operation that have a key. Others are served.
+func on(id string, respond func(w http.ResponseWriter, r *http.Request, next http.Handler)) player {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if op, _, ok := spec.MatchOperation(r.Method, r.URL.Path); ok && op.ID == id && token(r) != "" {
+				respond(w, r, next)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// keyed answers requests with a key instead of the server. Others are served.
+func keyed(respond func(w http.ResponseWriter, key string)) player {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if token(r) == "" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			respond(w, token(r))
+		})
+	}
+}
+
+// regexpByte matches each byte of ASCII text.
+var regexpByte = regexp.MustCompile(`(?s).`)
 
 // raw answers with bytes instead of HTTP, and closes the connection.
 func raw(of func(a answer) []byte) player {
@@ -179,12 +222,6 @@ func refuse(status int, message string) answer {
 	name := http.StatusText(status)
 	return answer{status, http.Header{"Content-Type": {"application/json"}},
 		encode(map[string]any{"statusCode": status, "error": name, "message": message})}
-}
-
-// isOperation reports whether the request is for the operation.
-func isOperation(r *http.Request, id string) bool {
-	op, _, ok := spec.MatchOperation(r.Method, r.URL.Path)
-	return ok && op.ID == id
 }
 
 // token returns the key of a request.
