@@ -13,16 +13,17 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"pgregory.net/rapid"
 
+	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/view"
 )
 
 func live(t *testing.T) map[string]*dto.MetricFamily {
 	t.Helper()
-	body := view.LiveMetrics(time.Unix(1_700_000_000, 0), []view.LivePhase{
+	body := view.LiveMetrics(time.Unix(1_700_000_000, 0), []console.LoadFigures{
 		{Scenario: "soak", Phase: "warm-up", Warmup: true, Planned: 10, Sent: 10, Accepted: 10, AskedPerSecond: 5, P50MS: 1, P99MS: 2},
 		{Scenario: "soak", Phase: "soak", At: 90 * time.Second, Planned: 600, Sent: 450, InFlight: 3, Accepted: 440, Limited: 5, Failed: 2,
-			AskedPerSecond: 5, AnsweredPerSecond: 4, P50MS: 12.345678, P99MS: 90, LagP99MS: 0.5},
+			AskedPerSecond: 5, DonePerSecond: 4, P50MS: 12.345678, P99MS: 90, LagP99MS: 0.5},
 	})
 	for _, line := range []string{
 		`outreach_load_run_start_timestamp_seconds 1.7e+09`,
@@ -173,7 +174,7 @@ func TestLiveFiguresCanBeRead(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		figure := rapid.OneOf(rapid.Float64(), rapid.Just(math.Inf(1)), rapid.Just(math.NaN()))
 		phases := rapid.SliceOfNDistinct(rapid.Custom(func(r *rapid.T) view.LivePhase {
-			return view.LivePhase{Scenario: rapid.String().Draw(r, "scenario"), Phase: rapid.String().Draw(r, "phase"), Sent: rapid.Int64().Draw(r, "sent"),
+			return console.LoadFigures{Scenario: rapid.String().Draw(r, "scenario"), Phase: rapid.String().Draw(r, "phase"), Sent: rapid.Int64().Draw(r, "sent"),
 				AskedPerSecond: figure.Draw(r, "asked"), P50MS: figure.Draw(r, "p50"), P99MS: figure.Draw(r, "p99"), LagP99MS: figure.Draw(r, "lag")}
 		}), 0, 5, func(p view.LivePhase) string { return p.Scenario + "\x00" + p.Phase }).Draw(r, "phases")
 		body := view.LiveMetrics(time.Unix(0, 0), phases)
