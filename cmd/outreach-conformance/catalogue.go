@@ -46,12 +46,12 @@ Each entry begins with its id at the start of a line.`,
 			}
 			selection = selection.For(p)
 			if lacks, err = selection.Lacks(p); err != nil {
-				return selected(err)
+				return unjudgedError(err)
 			}
 		}
 		chosen, err := selection.Pairs()
 		if err != nil {
-			return selected(err)
+			return unjudgedError(err)
 		}
 		return view.Requirements(f.out, chosen, suites.Tree.Judges(), len(suites.Tree.Specs()), lacks)
 	})

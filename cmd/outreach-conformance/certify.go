@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +52,7 @@ Output: output quiet`, f.certify, "{nonce}", " (default: drawn, and the certific
 }
 
 func (f *certifyOptions) certify(ctx context.Context, _ []string) error {
-	o, err := f.Options(version(), commit(debug.ReadBuildInfo()))
+	o, err := f.Options(version(), commit())
 	if err != nil {
 		return err
 	}
@@ -122,7 +121,7 @@ func (f *runOptions) threeRuns(ctx context.Context, t *target.Target, nonce, lev
 
 // challenged returns the configuration of a run that follows from the challenge.
 func (f *runOptions) challenged(t *target.Target, c runner.Challenge, levels ...spec.Profile) runner.Config {
-	return runner.Config{Target: t, Selection: runner.Selection{Profiles: levels}.For(t.Profile), Challenge: &c, Version: version(), Commit: commit(debug.ReadBuildInfo())}
+	return runner.Config{Target: t, Selection: runner.Selection{Profiles: levels}.For(t.Profile), Challenge: &c, Version: version(), Commit: commit()}
 }
 
 // writeBundle writes the bundle of the runs in the directories, and says what they show.

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -134,7 +133,7 @@ func drawn(seed uint64) (uint64, error) {
 
 // thisTool identifies this program.
 func thisTool() reports.Tool {
-	return reports.Tool{Name: reports.ToolName, Version: version(), Go: runtime.Version(), Commit: commit(debug.ReadBuildInfo())}
+	return reports.Tool{Name: reports.ToolName, Version: version(), Go: runtime.Version(), Commit: commit()}
 }
 
 // everySecond calls the function every second until stop is called.

@@ -74,7 +74,7 @@ func (f *exploreOptions) explore(ctx context.Context, _ []string) error {
 		return err
 	}
 	if _, err := f.Selection.Pairs(); err != nil {
-		return selected(err)
+		return unjudgedError(err)
 	}
 	if err := f.prepare(nil, resultsFile, junitFile, reportFile, casesFile, containerLog); err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -46,7 +45,7 @@ func (f *loadOptions) choose(known []scenario.Scenario) error {
 // configure completes and checks the configuration, except for the target. OfProfile are the
 // thresholds of the profile.
 func (f *loadOptions) configure(known []scenario.Scenario, ofProfile []string) error {
-	f.ByName, f.Version, f.Commit = len(f.Chosen) > 0 || f.File != "", version(), commit(debug.ReadBuildInfo())
+	f.ByName, f.Version, f.Commit = len(f.Chosen) > 0 || f.File != "", version(), commit()
 	f.Config.Selection, f.Calibrator, f.Calibrate, f.Settings.LoadBudget = f.selected(), calibrator, calibrate, f.Budget
 	var wrong refusals
 	seed, err := drawn(f.Seed)

@@ -299,7 +299,7 @@ func newVersion() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s (%s; commit %s; %s, %s checks)\n", cmd.Root().Name(), version(), runtime.Version(),
-				cmp.Or(commit(debug.ReadBuildInfo()), "unknown"), tree.Description, printable.Number(len(spec.Pairs())))
+				cmp.Or(commit(), "unknown"), tree.Description, printable.Number(len(spec.Pairs())))
 			return err
 		},
 	}
@@ -309,12 +309,10 @@ func newVersion() *cobra.Command {
 var stampedCommit string
 
 // commit returns the commit of a release, or the one that the build recorded, or "".
-func commit(info *debug.BuildInfo, ok bool) string {
-	if stampedCommit != "" {
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if stampedCommit != "" || !ok {
 		return stampedCommit
-	}
-	if !ok {
-		return ""
 	}
 	settings := map[string]string{}
 	for _, s := range info.Settings {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +26,7 @@ A bundle is a certificate only if certify made its runs.`,
   outreach-conformance report bundle conformance-results -o bundled`,
 		Args: cobra.MinimumNArgs(1),
 	}, f, "Bundle: level signing-key expires\nOutput: output", func(ctx context.Context, args []string) error {
-		o, err := f.Options(version(), commit(debug.ReadBuildInfo()))
+		o, err := f.Options(version(), commit())
 		if err == nil {
 			err = f.prepare(nil, certify.BundleFile)
 		}

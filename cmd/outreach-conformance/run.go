@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -114,7 +113,7 @@ func profilesOf(names []string) (all []spec.Profile) {
 
 // configure completes the configuration of the runner.
 func (s *session) configure(c *runner.Config) (err error) {
-	c.Version, c.Commit = version(), commit(debug.ReadBuildInfo())
+	c.Version, c.Commit = version(), commit()
 	c.Seed, err = drawn(c.Seed)
 	return err
 }
@@ -142,7 +141,7 @@ func (f *runOptions) run(ctx context.Context, _ []string) error {
 		}
 	}
 	if _, err := f.Selection.Pairs(); err != nil {
-		return selected(err)
+		return unjudgedError(err)
 	}
 	if err := f.configure(&f.Config); err != nil {
 		return err
@@ -204,7 +203,7 @@ func (f *runOptions) watch(ctx context.Context, report func(reports.Results) err
 	if errors.Is(err, context.Canceled) {
 		return exitError{exitInterrupted, fmt.Errorf("interrupted: the results of the last full run are in %s", f.Output), true}
 	}
-	return selected(err)
+	return unjudgedError(err)
 }
 
 // checkCombination returns an error for flags that contradict each other.
@@ -279,21 +278,12 @@ func (s *session) writeResults(results reports.Results) (file string, err error)
 }
 
 // unjudgedError returns the error of a run that judged nothing: it is inconclusive if this machine
-// lacked something.
+// lacked something, or if nothing is selected.
 func unjudgedError(err error) exitError {
 	if busy := (*journal.BusyError)(nil); client.Exhausted(err) != "" || errors.As(err, &busy) || errors.Is(err, runner.ErrNothingSelected) {
 		return exitError{code: exitCannotTell, cause: err}
 	}
 	return exitError{code: exitUsage, cause: err}
-}
-
-// selected returns the error of a selection: usage for an unknown name, inconclusive if
-// nothing is selected.
-func selected(err error) error {
-	if errors.Is(err, runner.ErrNothingSelected) {
-		return cannotTell(err)
-	}
-	return err
 }
 
 // longWaits returns what announces only the waits that even --quiet announces: a silent run

@@ -106,23 +106,11 @@ func (f *selftestOptions) wrap(ctx context.Context) (stop func(), err error) {
 }
 
 func (f *selftestOptions) reportMatrix(m selftest.Matrix) error {
-	failed := errors.Join(m.WriteJSON(filepath.Join(f.Output, matrixJSON)), m.WriteMarkdown(filepath.Join(f.Output, matrixMarkdown)), m.Print(f.out))
-	problems := m.Problems()
-	const shown = 40
-	for _, p := range problems[:min(len(problems), shown)] {
-		f.print("✗ %s\n", p)
+	markdown := filepath.Join(f.Output, matrixMarkdown)
+	if err := errors.Join(m.WriteJSON(filepath.Join(f.Output, matrixJSON)), m.WriteMarkdown(markdown), m.Print(f.out, markdown)); err != nil {
+		return cannotTell(fmt.Errorf("write the matrix: %w", err))
 	}
-	if more := len(problems) - shown; more > 0 {
-		f.print("  … and %d more in %s\n", more, filepath.Join(f.Output, matrixMarkdown))
-	}
-	f.print("\n%s\n", m.Figures())
-	if causes := m.CauseFigures(); causes != "" {
-		f.print("%s\n", causes)
-	}
-	switch {
-	case failed != nil:
-		return cannotTell(fmt.Errorf("write the matrix: %w", failed))
-	case len(problems) > 0:
+	if len(m.Problems()) > 0 {
 		return exitError{code: reports.Failed.ExitCode(), final: true}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -157,9 +156,6 @@ func (f *serveOptions) limiters() (map[string]limiter.Config, error) {
 		if !ok {
 			return nil, fmt.Errorf("--rate-limit %s: want ROLE=LIMIT, e.g. main=fixed-window:20/1s", given)
 		}
-		if role != refserver.AnyRole && !slices.Contains(roles(), role) {
-			return nil, fmt.Errorf("--rate-limit %s: unknown role %s (known: %v)", given, role, roles())
-		}
 		if text == "none" {
 			text = ""
 		}
@@ -170,10 +166,4 @@ func (f *serveOptions) limiters() (map[string]limiter.Config, error) {
 		limiters[role] = config
 	}
 	return limiters, nil
-}
-
-// roles returns the roles of the data set's workspaces.
-func roles() []string {
-	return []string{dataset.Main, dataset.Second, dataset.Unpaid, dataset.Limited, dataset.Admin, dataset.SubA, dataset.SubB,
-		dataset.Outsider, dataset.OutsiderAdmin, dataset.UnpaidSubA, dataset.UnpaidSubB, dataset.LimitedSubA, dataset.LimitedSubB}
 }

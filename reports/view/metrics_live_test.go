@@ -173,10 +173,10 @@ func finds(family *dto.MetricFamily, matchers string) bool {
 func TestLiveFiguresCanBeRead(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		figure := rapid.OneOf(rapid.Float64(), rapid.Just(math.Inf(1)), rapid.Just(math.NaN()))
-		phases := rapid.SliceOfNDistinct(rapid.Custom(func(r *rapid.T) view.LivePhase {
+		phases := rapid.SliceOfNDistinct(rapid.Custom(func(r *rapid.T) console.LoadFigures {
 			return console.LoadFigures{Scenario: rapid.String().Draw(r, "scenario"), Phase: rapid.String().Draw(r, "phase"), Sent: rapid.Int64().Draw(r, "sent"),
 				AskedPerSecond: figure.Draw(r, "asked"), P50MS: figure.Draw(r, "p50"), P99MS: figure.Draw(r, "p99"), LagP99MS: figure.Draw(r, "lag")}
-		}), 0, 5, func(p view.LivePhase) string { return p.Scenario + "\x00" + p.Phase }).Draw(r, "phases")
+		}), 0, 5, func(p console.LoadFigures) string { return p.Scenario + "\x00" + p.Phase }).Draw(r, "phases")
 		body := view.LiveMetrics(time.Unix(0, 0), phases)
 		parsed(t, []byte(body))
 	})

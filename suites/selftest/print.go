@@ -8,8 +8,9 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Print writes a table of the number of proven pairs by operation and group.
-func (m Matrix) Print(w io.Writer) error {
+// Print writes a table of the number of proven pairs by operation and group, and the first
+// problems. The file has the others.
+func (m Matrix) Print(w io.Writer, file string) error {
 	type cell struct{ proven, all int }
 	cells := map[string]map[spec.Group]cell{}
 	for _, p := range m.Pairs {
@@ -47,5 +48,17 @@ func (m Matrix) Print(w io.Writer) error {
 	}
 	err := console.Table(w, columns, rows, 0)
 	_, _ = fmt.Fprintln(w, "\nchecks that caught a defect / checks")
+	problems := m.Problems()
+	const shown = 40
+	for _, p := range problems[:min(len(problems), shown)] {
+		_, _ = fmt.Fprintf(w, "✗ %s\n", p)
+	}
+	if more := len(problems) - shown; more > 0 {
+		_, _ = fmt.Fprintf(w, "  … and %d more in %s\n", more, file)
+	}
+	_, _ = fmt.Fprintf(w, "\n%s\n", m.Figures())
+	if causes := m.CauseFigures(); causes != "" {
+		_, _ = fmt.Fprintln(w, causes)
+	}
 	return err
 }
