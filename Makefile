@@ -26,10 +26,10 @@ RACED ?= ./suites ./internal/client ./internal/judge ./internal/outage ./interna
 	./fixtures/refserver/... ./loadtest/generate ./loadtest/inspect
 
 # Tests that compute or wait for long have names that end in _long. Those of the command
-# lines in the documents, of containers that come up in every way and of many runs take
-# minutes, too; make fresh compares generated files.
+# lines in the documents and of many runs take minutes, too; make fresh compares generated
+# files.
 # make nightly runs them.
-LONG = ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp|TestSteady|TestGeneratedPartsAreFresh|TestConformance)$$|_long$$
+LONG = ^(TestDocuments|TestSteady|TestGeneratedPartsAreFresh|TestConformance)$$|_long$$
 
 # Timeouts are for tests that hang. make lint vets.
 TESTS = $(RARE_GC) $(GO) test -vet=off -timeout 20m $(TESTFLAGS)

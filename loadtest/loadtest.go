@@ -40,14 +40,14 @@ type Config struct {
 	verdict.Terms
 
 	// Consent lists the hosts that may be loaded besides this machine.
-	Consent []string
+	Consent []string `flag:"consent" usage:"host name of a target that is not on this machine, repeated as your consent to load it"`
 
-	Seed      uint64
+	Seed      uint64 `flag:"seed" usage:"random seed: {seed}"`
 	Version   string // of the harness, for the results
 	Commit    string // of the harness; may be empty
 	Selection string // scenarios and settings as flags, for the results
 
-	Workers int             // maximum requests in flight; 0 means generate's default
+	Workers int             `flag:"concurrency" usage:"maximum number of requests in flight"` // maximum requests in flight; 0 means generate's default
 	Inspect inspect.Options // how many answers are checked
 	// Calibrator is the command of the null server
 	// (generate.CalibrationOptions.Child).

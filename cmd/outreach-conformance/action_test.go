@@ -1,18 +1,9 @@
 package main
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,30 +15,6 @@ import (
 
 	"outreach.example/conformance/internal/envvar"
 )
-
-// gitlabJob is the part of a job in docs/gitlab-ci.yml that tests read.
-type gitlabJob struct {
-	Extends   string            `yaml:"extends"`
-	Variables map[string]string `yaml:"variables"`
-	Services  []gitlabService   `yaml:"services"`
-	Cache     struct {
-		Key   string   `yaml:"key"`
-		Paths []string `yaml:"paths"`
-	} `yaml:"cache"`
-	Before    []string `yaml:"before_script"`
-	Script    []string `yaml:"script"`
-	Artifacts struct {
-		When    string            `yaml:"when"`
-		Paths   []string          `yaml:"paths"`
-		Reports map[string]string `yaml:"reports"`
-	} `yaml:"artifacts"`
-}
-
-// gitlabService is a container beside a job.
-type gitlabService struct {
-	Name  string `yaml:"name"`
-	Alias string `yaml:"alias"`
-}
 
 // readYAML reads a YAML file of the repository.
 func readYAML(path string, into any) error {
@@ -200,150 +167,4 @@ func goVersion(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return regexp.MustCompile(`(?m)^go 1\.[0-9]+`).FindString(string(text))
-}
-
-func TestGitlabJobsUseWhatExists(t *testing.T) {
-	var jobs map[string]gitlabJob
-	if err := readYAML("docs/gitlab-ci.yml", &jobs); err != nil {
-		t.Fatal(err)
-	}
-	if len(jobs) != 2 || jobs["conformance"].Artifacts.When != "always" || jobs["load"].Extends != "conformance" {
-		t.Fatalf("want the job conformance, which keeps its results, and load, which extends it: %+v", jobs)
-	}
-	// The cache must not outlive the revision that it was built from.
-	job := jobs["conformance"]
-	if !strings.Contains(job.Cache.Key, "$HARNESS_REVISION") || !slices.Equal(job.Cache.Paths, []string{".harness/"}) {
-		t.Errorf("the cache is %+v", job.Cache)
-	}
-	if target := job.Variables["OUTREACH_TARGET"]; len(job.Services) != 1 || !strings.HasPrefix(target, "http://"+job.Services[0].Alias+":") {
-		t.Errorf("the target is %s, but the services are %+v", target, job.Services)
-	}
-	for name, of := range map[string]struct{ command, junit string }{"conformance": {"run", "junit.xml"}, "load": {loadCommand, loadJUnitFile}} {
-		job := jobs[name]
-		flags := variables(t, of.command)
-		for given := range job.Variables {
-			if strings.HasPrefix(given, "OUTREACH_") && !slices.Contains(flags, given) {
-				t.Errorf("the job %s sets %s; the variables of %s are %q", name, given, of.command, flags)
-			}
-		}
-		words := strings.Fields(job.Script[len(job.Script)-1])
-		if command, _, err := newRoot().Find(words[1:]); err != nil || command.Name() != of.command || len(words) != 2 {
-			t.Errorf("the job %s ends with %q: %v", name, words, err)
-		}
-		output := job.Variables["OUTREACH_OUTPUT"]
-		quality := job.Artifacts.Reports["codequality"]
-		if !strings.HasPrefix(quality, output+"/") || !strings.HasSuffix(job.Variables["OUTREACH_FORMAT"], ";gitlab="+quality) {
-			t.Errorf("the job %s shows the code quality of %q, and writes %s", name, quality, job.Variables["OUTREACH_FORMAT"])
-		}
-		if job.Artifacts.Reports["junit"] != output+"/"+of.junit || !slices.Contains(job.Artifacts.Paths, output+"/") {
-			t.Errorf("the job %s does not keep what is in %s: %+v", name, output, job.Artifacts)
-		}
-	}
-}
-
-// gitlabRunner runs the before_script of the GitLab job in a project, with the released
-// files below an address, and with git and go that only record what they should do.
-type gitlabRunner struct {
-	t        *testing.T
-	releases string
-	project  string
-	tools    string
-}
-
-func newGitlabRunner(t *testing.T, releases string) gitlabRunner {
-	t.Helper()
-	g := gitlabRunner{t: t, releases: releases, project: t.TempDir(), tools: t.TempDir()}
-	for _, tool := range []string{"git", "go"} {
-		stub := "#!/bin/sh\necho \"$(basename $0) $*\" >>used.txt\n"
-		if tool == "go" {
-			stub += "echo built >.harness/outreach-conformance\nchmod 755 .harness/outreach-conformance\n"
-		}
-		if err := os.WriteFile(filepath.Join(g.tools, tool), []byte(stub), 0o700); err != nil { //nolint:gosec // it must be executable
-			t.Fatal(err)
-		}
-	}
-	return g
-}
-
-// before runs the before_script. It returns the harness, what git and go were called
-// with, and the output.
-func (g gitlabRunner) before(revision string) (harness, used, output string, err error) {
-	g.t.Helper()
-	var jobs map[string]gitlabJob
-	if err := readYAML("docs/gitlab-ci.yml", &jobs); err != nil {
-		g.t.Fatal(err)
-	}
-	downloads := filepath.Join(g.project, "release")
-	script := strings.ReplaceAll(strings.Join(jobs["conformance"].Before, "\n"), "/tmp/release", downloads)
-	cmd := exec.Command("sh", "-e", "-c", script)
-	cmd.Dir = g.project
-	cmd.Env = append(os.Environ(), "PATH="+g.tools+":"+os.Getenv("PATH"), "CI_PROJECT_DIR="+g.project,
-		"HARNESS_RELEASES="+g.releases, "HARNESS_REPOSITORY=https://h.example", "HARNESS_REVISION="+revision)
-	out, err := cmd.CombinedOutput()
-	read := func(name string) string {
-		text, _ := os.ReadFile(filepath.Join(g.project, name)) // empty without the file
-		return string(text)
-	}
-	return read(".harness/outreach-conformance"), read("used.txt"), string(out), err
-}
-
-// The job builds a revision without a release, only if the cache has none.
-func TestGitlabJobsBuildOnce(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(server.Close)
-	g := newGitlabRunner(t, server.URL)
-	var used string
-	for range 2 {
-		harness, calls, out, err := g.before("1.2")
-		if err != nil || harness != "built\n" {
-			t.Fatalf("%v: %s", err, out)
-		}
-		used = calls
-	}
-	want := "git clone -q https://h.example /tmp/harness\ngit -C /tmp/harness checkout -q 1.2\n" +
-		"go build -C /tmp/harness -trimpath -o " + g.project + "/.harness/outreach-conformance ./cmd/outreach-conformance\n"
-	if used != want {
-		t.Errorf("the jobs ran\n%s\nwant\n%s", used, want)
-	}
-}
-
-// The job takes a release only with the right checksum.
-func TestGitlabJobsVerifyTheRelease(t *testing.T) {
-	var archive bytes.Buffer
-	compressed := gzip.NewWriter(&archive)
-	entries := tar.NewWriter(compressed)
-	err := entries.WriteHeader(&tar.Header{Name: program, Mode: 0o755, Size: int64(len("released\n"))})
-	_, written := io.WriteString(entries, "released\n")
-	if err := errors.Join(err, written, entries.Close(), compressed.Close()); err != nil {
-		t.Fatal(err)
-	}
-	for revision, sums := range map[string]string{
-		"v1.2.3": fmt.Sprintf("%x  %%s\n", sha256.Sum256(archive.Bytes())),
-		"v1.2.4": fmt.Sprintf("%x  %%s\n", sha256.Sum256(nil)),
-		"v1.2.5": "",
-	} {
-		served := http.NewServeMux()
-		served.HandleFunc("/"+revision+"/{file}", func(w http.ResponseWriter, r *http.Request) {
-			if file := r.PathValue("file"); file != "checksums.txt" {
-				_, _ = w.Write(archive.Bytes())
-				return
-			}
-			for _, arch := range []string{"amd64", "arm64"} {
-				_, _ = io.WriteString(w, strings.ReplaceAll(sums, "%s", fmt.Sprintf("%s_%s_linux_%s.tar.gz", program, revision, arch)))
-			}
-		})
-		server := httptest.NewServer(served)
-		t.Cleanup(server.Close)
-		harness, used, out, err := newGitlabRunner(t, server.URL).before(revision)
-		if used != "" {
-			t.Errorf("%s: the job ran %s", revision, used)
-		}
-		if revision == "v1.2.3" {
-			if err != nil || harness != "released\n" {
-				t.Errorf("the harness is %q: %v\n%s", harness, err, out)
-			}
-		} else if err == nil || harness != "" || !strings.Contains(out, "does not have the checksum of its release") {
-			t.Errorf("%s: the harness is %q: %v\n%s", revision, harness, err, out)
-		}
-	}
 }

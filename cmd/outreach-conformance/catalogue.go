@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,13 +13,18 @@ import (
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
 func newRequirements() *cobra.Command {
-	var f runFlags
-	var openPoints bool
-	cmd := &cobra.Command{
+	f := &struct {
+		session
+		runner.Selection
+		Levels     []string `flag:"profile,p" usage:"sets of requirements: {profiles} (the target is described by --target-profile)"`
+		OpenPoints bool     `flag:"open-points" usage:"list what the specification leaves open instead"`
+	}{}
+	return command(&cobra.Command{
 		Use:   "requirements",
 		Short: "List the catalogue and its coverage",
 		Long: `requirements lists every requirement with its level, its number of operations and
@@ -27,64 +33,56 @@ specification leaves open, which is never judged. With --target-profile it says 
 input of the profile a check lacks. It sends nothing.
 
 Each entry begins with its id at the start of a line.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if openPoints {
-				return view.OpenPoints(cmd.OutOrStdout())
-			}
-			selection, lacks := f.selection(), map[spec.Pair]string(nil)
-			if f.targetProfile != "" {
-				p, err := f.source().OpenProfile()
-				if err != nil {
-					return exitError{exitUsage, err}
-				}
-				selection = selection.For(p)
-				if lacks, err = selection.Lacks(p); err != nil {
-					return exitError{selectionCode(err), err}
-				}
-			}
-			selected, err := selection.Pairs()
+	}, f, "Selection: profile operation requirement group target-profile open-points", func(context.Context, []string) error {
+		if f.OpenPoints {
+			return view.OpenPoints(f.out)
+		}
+		selection, lacks := f.Selection, map[spec.Pair]string(nil)
+		selection.Profiles = profilesOf(f.Levels)
+		if f.Source.Profile != "" {
+			p, err := f.OpenProfile()
 			if err != nil {
-				return exitError{selectionCode(err), err}
+				return err
 			}
-			return view.Requirements(cmd.OutOrStdout(), selected, suites.Tree.Judges(), len(suites.Tree.Specs()), lacks)
-		},
-	}
-	flags := cmd.Flags()
-	group(flags, "Selection", func() {
-		f.registerSelection(flags, nil)
-		flags.StringVar(&f.targetProfile, "target-profile", "", targetProfileUsage)
-		flags.BoolVar(&openPoints, "open-points", false, "list what the specification leaves open instead")
+			selection = selection.For(p)
+			if lacks, err = selection.Lacks(p); err != nil {
+				return unjudgedError(err)
+			}
+		}
+		chosen, err := selection.Pairs()
+		if err != nil {
+			return unjudgedError(err)
+		}
+		return view.Requirements(f.out, chosen, suites.Tree.Judges(), len(suites.Tree.Specs()), lacks)
 	})
-	return cmd
 }
 
 func newExplain() *cobra.Command {
-	var verbose bool
-	cmd := &cobra.Command{
+	f := &struct{ session }{}
+	return command(&cobra.Command{
 		Use:   "explain ID",
 		Short: "Explain a requirement or an open point, and how it is checked",
 		Long: `explain shows a requirement, the sentences of the specification from which it
 follows, the files of its checks and the defects that prove them. It also explains
 the open points, which are never judged.`,
 		Example: "  outreach-conformance explain PAGE-WALK-ONCE",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errors.New("explain takes one id (`outreach-conformance requirements [--open-points]` lists them)")
 			}
-			id := strings.ToUpper(args[0])
-			if r, ok := spec.FindRequirement(id); ok {
-				return view.Requirement(cmd.OutOrStdout(), view.Explanation{Requirement: r, Verbose: verbose,
-					Locations: suites.Tree.Locations(id), Specs: suites.Tree.Judges(), Proofs: proofsOf(r)})
-			}
-			if s, ok := spec.FindOpenPoint(id); ok {
-				return view.OpenPoint(cmd.OutOrStdout(), s)
-			}
-			return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, suggest.Several(id, ids()))
+			return nil
 		},
-	}
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show more: every quote, spec and defect")
-	return cmd
+	}, f, ": verbose", func(_ context.Context, args []string) error {
+		id := strings.ToUpper(args[0])
+		if r, ok := spec.FindRequirement(id); ok {
+			return view.Requirement(f.out, view.Explanation{Requirement: r, Verbose: f.Verbose,
+				Locations: suites.Tree.Locations(id), Specs: suites.Tree.Judges(), Proofs: proofsOf(r)})
+		}
+		if s, ok := spec.FindOpenPoint(id); ok {
+			return view.OpenPoint(f.out, s)
+		}
+		return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, suggest.Several(id, ids()))
+	}, "{verbose}", "every quote, spec and defect")
 }
 
 // ids returns the ids that explain knows.
@@ -111,9 +109,12 @@ func proofsOf(r spec.Requirement) map[string][]string {
 }
 
 func newOpenAPI() *cobra.Command {
-	var version string
-	var format []string
-	cmd := &cobra.Command{
+	f := &struct {
+		session
+		Version string   `flag:"version" usage:"version of OpenAPI: 3.0 or 3.1"`
+		Form    []string `flag:"format" usage:"output format: yaml or json"`
+	}{Version: "3.0", Form: []string{"yaml"}}
+	return command(&cobra.Command{
 		Use:   "openapi",
 		Short: "Print the OpenAPI document",
 		Long: `openapi prints the OpenAPI document of the API, in version 3.0.3 or 3.1.0. Both say
@@ -121,19 +122,13 @@ the same. The document is the one source of the shapes that run and load check.
 Its examples work on the server that serve starts.`,
 		Example: `  outreach-conformance openapi > openapi.yaml
   outreach-conformance openapi --version 3.1 --format json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			text, err := openAPI(version, strings.Join(format, ","))
-			if err != nil {
-				return err
-			}
-			_, err = cmd.OutOrStdout().Write(text)
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&version, "version", "3.0", "version of OpenAPI: 3.0 or 3.1")
-	cmd.Flags().StringSliceVar(&format, "format", []string{"yaml"}, "output format: yaml or json")
-	return cmd
+	}, f, ": version format", func(context.Context, []string) error {
+		text, err := openAPI(f.Version, strings.Join(f.Form, ","))
+		if err == nil {
+			_, err = f.out.Write(text)
+		}
+		return err
+	})
 }
 
 func openAPI(version, format string) ([]byte, error) {

@@ -1,100 +1,36 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"regexp"
-	"runtime/debug"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/atomicfile"
-	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
 	"outreach.example/conformance/reports/jsonfile"
-	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/certify"
 	"outreach.example/conformance/suites/runner"
 )
 
-const (
-	bundleFile      = "bundle.zip"
-	certifiedOutput = "certification"
-)
+const certifiedOutput = "certification"
 
-// bundleFlags say what a bundle holds beside its runs.
-type bundleFlags struct {
-	level   string
-	nonce   string
-	key     string
-	expires string
-}
-
-func (b *bundleFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&b.level, "level", string(spec.ProfileFull), fmt.Sprintf("set of requirements that the bundle is about: %v", spec.Profiles()))
-	flags.StringVar(&b.key, "signing-key", "", "PEM file with the vendor's private ed25519 key, which signs the bundle")
-	flags.StringVar(&b.expires, "expires", "", "last day of the bundle, as YYYY-MM-DD (default: one year after the run)")
-}
-
-// options returns what the flags say. It reads the key.
-func (b bundleFlags) options() (o certify.Options, err error) {
-	info, ok := debug.ReadBuildInfo()
-	o = certify.Options{Level: b.level, Nonce: b.nonce, Program: bundle.ProgramOf(version(), commit(info, ok), info)}
-	if _, err := (runner.Selection{Profiles: []spec.Profile{spec.Profile(b.level)}}).Pairs(); err != nil {
-		return o, fmt.Errorf("--level: %w", err)
-	}
-	if b.nonce != "" && !plainNonce.MatchString(b.nonce) {
-		return o, errors.New("--nonce: want at most 100 letters, digits, dots, dashes and underscores")
-	}
-	if b.expires != "" {
-		last, err := time.Parse(time.DateOnly, b.expires)
-		if err != nil {
-			return o, fmt.Errorf("--expires %s: want a day such as %s", b.expires, time.Now().AddDate(1, 0, 0).Format(time.DateOnly))
-		}
-		o.Expires = last.AddDate(0, 0, 1)
-	}
-	if b.key != "" {
-		o.Key, err = readKey(b.key, bundle.PrivateKey)
-	}
-	return o, err
-}
-
-var plainNonce = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-
-func readKey[K ed25519.PrivateKey | ed25519.PublicKey](path string, parse func([]byte) (K, error)) (key K, err error) {
-	const most = 64 << 10
-	text, err := inputfile.Read(path, most)
-	if err == nil {
-		if key, err = parse(text); err != nil {
-			err = fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	return key, err
-}
-
-type certifyFlags struct {
-	runFlags
-	bundle bundleFlags
+type certifyOptions struct {
+	runOptions
+	certify.Settings
 }
 
 func newCertify() *cobra.Command {
-	f := certifyFlags{runFlags: runFlags{evidence: true}}
-	cmd := &cobra.Command{
+	f := &certifyOptions{runOptions{session: at(certifiedOutput), Evidence: true}, certify.Settings{Level: string(spec.ProfileFull)}}
+	return command(&cobra.Command{
 		Use:   "certify",
 		Short: "Certify an implementation: three recorded runs, a decision and a bundle",
 		Long: `certify judges a target three times, decides whether that certifies it, and writes a
@@ -109,154 +45,101 @@ missing. It exits 0 if the target is certified, 1 if a check failed and 3 if som
 missing. The bundle is written in any case.`,
 		Example: `  outreach-conformance certify --target-profile server.yaml --nonce 5b1c9f0e --signing-key vendor-key.pem
   outreach-conformance certify --target-profile server.yaml --level read`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.certify(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
-	flags := cmd.Flags()
-	group(flags, "Target", func() {
-		f.registerTarget(flags)
-		flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, rowsUsage)
-	})
-	group(flags, "Certificate", func() {
-		f.bundle.register(flags)
-		flags.StringVar(&f.bundle.nonce, "nonce", "", "text that the recipient of the certificate chose (default: drawn, and the certificate says so)")
-	})
-	group(flags, "Pace and safety", func() { f.registerPace(flags) })
-	group(flags, "Output", func() {
-		registerOutput(flags, &f.output, certifiedOutput)
-		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show only failures and the last line, and no progress")
-	})
-	return cmd
+	}, f, targetFlags+` rows
+Certificate: level signing-key expires nonce
+Pace and safety:`+paceFlags+`
+Output: output quiet`, f.certify, "{nonce}", " (default: drawn, and the certificate says so)")
 }
 
-func (f certifyFlags) certify(ctx context.Context, stdout, stderr io.Writer) error {
-	options, err := f.bundle.options()
+func (f *certifyOptions) certify(ctx context.Context, _ []string) error {
+	o, err := f.Options(version(), commit())
 	if err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
-	if err := outputdir.Prepare(f.output, bundleFile, bundle.PageFile, bundle.BadgeFile); err != nil {
-		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
+	if err := f.prepare(nil, certify.BundleFile, bundle.PageFile, bundle.BadgeFile); err != nil {
+		return err
 	}
-	nonce := f.bundle.nonce
-	if nonce == "" {
-		nonce = rand.Text()
-	}
+	nonce := cmp.Or(f.Nonce, rand.Text())
 	redact.Process.Public(nonce)
-	t, stop, err := f.start(ctx, stderr)
+	t, stop, err := f.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	dirs, err := f.threeRuns(ctx, t, nonce, stderr)
+	dirs, err := f.threeRuns(ctx, t, nonce, f.Level)
 	if err != nil {
 		return err
 	}
-	if options.Reference, err = referenceObservations(ctx); err != nil {
-		return exitError{exitCannotTell, err}
+	if o.Reference, err = certify.Reference(ctx, version()); err != nil {
+		return cannotTell(err)
 	}
-	d, err := writeBundle(filepath.Join(f.output, bundleFile), dirs, options, stdout)
+	d, err := f.writeBundle(dirs, o)
 	switch {
 	case err != nil:
 		return err
 	case len(d.Failed) > 0:
-		return exitError{reports.Failed.ExitCode(), errors.New("not certified: checks failed")}
+		return exitError{reports.Failed.ExitCode(), errors.New("not certified: checks failed"), true}
 	case len(d.Missing) > 0:
-		return exitError{exitCannotTell, fmt.Errorf("not certified: %s missing", printable.Counted(len(d.Missing), "input"))}
+		return cannotTell(fmt.Errorf("not certified: %s missing", printable.Counted(len(d.Missing), "input")))
 	}
-	_, err = fmt.Fprintf(stdout, "✓ CERTIFIED at the level %s\n", d.Level)
-	return err
+	f.print("✓ CERTIFIED at the level %s\n", d.Level)
+	return nil
 }
 
 // threeRuns judges the target as the challenges of the nonce want, and returns the directories of the
 // runs.
-func (f certifyFlags) threeRuns(ctx context.Context, t *target.Target, nonce string, stderr io.Writer) (dirs []string, err error) {
-	agent := t.Profile.UserAgent
-	for _, challenge := range certify.Challenges(nonce) {
-		run := f.runFlags
-		run.output = filepath.Join(f.output, "runs", fmt.Sprint(challenge.Run))
-		if err := outputdir.Prepare(run.output, resultsFile, evidenceFile); err != nil {
-			return nil, exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
+func (f *runOptions) threeRuns(ctx context.Context, t *target.Target, nonce, level string) (dirs []string, err error) {
+	agent, challenges := t.Profile.UserAgent, certify.Challenges(nonce)
+	for _, challenge := range challenges {
+		run := *f
+		run.Output = filepath.Join(f.Output, "runs", fmt.Sprint(challenge.Run))
+		if err := run.prepare(nil, resultsFile, evidenceFile); err != nil {
+			return nil, err
 		}
 		t.Profile.UserAgent = agent
 		if challenge.Ordinary {
 			t.Profile.UserAgent = certify.OrdinaryAgent
 		}
-		config := challenged(t, challenge, spec.Profile(f.bundle.level))
+		config := f.challenged(t, challenge, spec.Profile(level))
 		config.JournalDir = run.journals(t)
-		results, err := run.recorded(config, func(config runner.Config) (reports.Results, error) { return run.judge(ctx, config, stderr) })
+		results, err := run.recorded(ctx, config)
 		if err != nil {
-			return nil, exitError{unjudgedCode(err), err}
+			return nil, unjudgedError(err)
 		}
-		run.printLeftovers(t, results.Run.ID, stderr)
-		if err := jsonfile.Run.Write(filepath.Join(run.output, resultsFile), results); err != nil {
-			return nil, exitError{exitUsage, err}
+		run.printLeftovers(t, results.Run.ID)
+		if err := jsonfile.Run.Write(filepath.Join(run.Output, resultsFile), results); err != nil {
+			return nil, err
 		}
 		if ctx.Err() != nil {
 			return nil, interrupted
 		}
-		say(stderr, fmt.Sprintf("run %d of %d: %s", challenge.Run, len(certify.Challenges(nonce)), results.Word()))
-		dirs = append(dirs, run.output)
+		f.say(fmt.Sprintf("run %d of %d: %s", challenge.Run, len(challenges), results.Word()))
+		dirs = append(dirs, run.Output)
 	}
 	return dirs, nil
 }
 
 // challenged returns the configuration of a run that follows from the challenge.
-func challenged(t *target.Target, c runner.Challenge, levels ...spec.Profile) runner.Config {
-	return runner.Config{Target: t, Selection: runner.Selection{Profiles: levels}.For(t.Profile), Challenge: &c, Version: version(), Commit: commit(debug.ReadBuildInfo())}
+func (f *runOptions) challenged(t *target.Target, c runner.Challenge, levels ...spec.Profile) runner.Config {
+	return runner.Config{Target: t, Selection: runner.Selection{Profiles: levels}.For(t.Profile), Challenge: &c, Version: version(), Commit: commit()}
 }
 
-// referenceObservations returns what the reference server does where the specification is silent.
-func referenceObservations(ctx context.Context) ([]reports.Observation, error) {
-	t, err := target.Embedded(ctx, dataset.DefaultOptions(), refserver.Options{})
+// writeBundle writes the bundle of the runs in the directories, and says what they show.
+func (s *session) writeBundle(dirs []string, o certify.Options) (certify.Decision, error) {
+	path := filepath.Join(s.Output, certify.BundleFile)
+	d, err := certify.WriteFiles(path, dirs, o)
 	if err != nil {
-		return nil, err
-	}
-	results, err := runner.Run(ctx, runner.Config{Target: t, Seed: 1, Version: version()})
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-	defer cancel()
-	return results.Observations, errors.Join(err, t.Close(closing))
-}
-
-// writeBundle writes the bundle of the runs in the directories, its page and its badge, and says what
-// they show.
-func writeBundle(path string, dirs []string, o certify.Options, stdout io.Writer) (d certify.Decision, err error) {
-	o.Created = time.Now()
-	err = atomicfile.Replace(path, func(temporary string) error {
-		file, err := os.Create(temporary)
-		if err != nil {
-			return err
-		}
-		d, err = certify.Write(file, dirs, o)
-		return errors.Join(err, file.Close())
-	})
-	if err != nil {
-		return d, exitError{exitUsage, err}
-	}
-	b, err := bundle.Open(path)
-	if err != nil {
-		return d, exitError{exitUsage, err}
-	}
-	defer func() { _ = b.Close() }()
-	for _, name := range []string{bundle.PageFile, bundle.BadgeFile} {
-		content, err := b.Content(name)
-		if err == nil {
-			err = atomicfile.Write(filepath.Join(filepath.Dir(path), name), redact.Process.Content(content))
-		}
-		if err != nil {
-			return d, exitError{exitUsage, err}
-		}
+		return d, err
 	}
 	for _, part := range []struct {
 		heading string
 		lines   []string
 	}{{"what failed", d.Failed}, {"what a certificate needs", d.Missing}} {
 		if len(part.lines) > 0 {
-			_, _ = fmt.Fprintf(stdout, "%s:\n", part.heading)
-			sayFirst(stdout, part.lines)
+			s.print("%s:\n", part.heading)
+			s.sayFirst(part.lines)
 		}
 	}
-	_, err = fmt.Fprintf(stdout, "bundle: %s\n", printable.Text(path))
-	return d, err
+	s.print("bundle: %s\n", printable.Text(path))
+	return d, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
@@ -17,8 +16,9 @@ import (
 )
 
 func newCleanup() *cobra.Command {
-	var f runFlags
-	cmd := &cobra.Command{
+	f := &struct{ session }{at(defaultOutput)}
+	f.Target = ""
+	return command(&cobra.Command{
 		Use:   "cleanup",
 		Short: "Roll back what a killed run changed on its target",
 		Long: `cleanup reads the journals that killed runs left in the output directory and rolls
@@ -26,84 +26,71 @@ back their changes: it deletes the tests that they created and moves accounts
 back. It skips journals of other targets and of runs in progress. For a target in
 containers it removes the containers that killed runs left.`,
 		Example: `  outreach-conformance cleanup --target http://127.0.0.1:8025`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.cleanup(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
-	flags := cmd.Flags()
-	group(flags, "Target", func() {
-		flags.StringVarP(&f.target, "target", "t", "", "the server under test: its address without /api/v2 (default: that of the target profile)")
-		flags.StringVar(&f.targetProfile, "target-profile", "", targetProfileUsage)
-	})
-	group(flags, "Pace", func() { f.registerPace(flags) })
-	group(flags, "Output", func() {
-		registerOutput(flags, &f.output, defaultOutput)
-	})
-	return cmd
+	}, f, "Target: target target-profile\nPace:"+paceFlags+"\nOutput: output", f.cleanup,
+		"{target}", "its address without /api/v2 (default: that of the target profile)")
 }
 
-func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
-	if profile, err := f.profile(); err == nil && profile.Container != nil {
+func (s *session) cleanup(ctx context.Context, _ []string) error {
+	if profile, err := s.OpenProfile(); err == nil && profile.Container != nil {
 		if err := container.Sweep(ctx); err != nil {
-			return exitError{exitCannotTell, err}
+			return cannotTell(err)
 		}
-		_, _ = fmt.Fprintln(stdout, "no containers of killed runs are left")
+		s.print("no containers of killed runs are left\n")
 		return nil
 	}
-	t, stop, err := f.start(ctx, stderr)
+	t, stop, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	api, err := t.Client(client.Options{})
 	if err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
 	defer api.Close()
-	lines, err := sandbox.Cleanup(ctx, api, t.Profile, f.output, nil)
+	lines, err := sandbox.Cleanup(ctx, api, t.Profile, s.Output, nil)
 	for _, line := range lines {
-		_, _ = fmt.Fprintln(stdout, printable.Text(line))
+		s.print("%s\n", printable.Text(line))
 	}
 	if err != nil {
-		return exitError{exitCannotTell, err}
+		return exitError{exitCannotTell, err, true}
 	}
 	if len(lines) == 0 {
-		_, _ = fmt.Fprintf(stdout, "nothing to roll back: no journal in %s\n", printable.Text(f.output))
+		s.print("nothing to roll back: no journal in %s\n", printable.Text(s.Output))
 	}
 	return nil
 }
 
 // journals returns the directory for the journal of a run. It is empty if the target
 // ends with the run, because its data end with it.
-func (f runFlags) journals(t *target.Target) string {
+func (s *session) journals(t *target.Target) string {
 	if t.Kind != target.KindURL {
 		return ""
 	}
-	return f.output
+	return s.Output
 }
 
 // printLeftovers prints which changes may be left on the target, and how to roll them back,
 // if there are any. run is the id of the run that has ended.
-func (f runFlags) printLeftovers(t *target.Target, run string, stderr io.Writer) {
-	if f.journals(t) == "" {
+func (s *session) printLeftovers(t *target.Target, run string) {
+	if s.journals(t) == "" {
 		return
 	}
-	if why := sandbox.Unsettled(f.output, t.BaseURL, run); len(why) > 0 {
-		f.printCleanup(t, ": "+strings.Join(why, ", "), stderr)
+	if why := sandbox.Unsettled(s.Output, t.BaseURL, run); len(why) > 0 {
+		s.printCleanup(t, ": "+strings.Join(why, ", "))
 	}
 }
 
-func (f runFlags) printCleanup(t *target.Target, why string, stderr io.Writer) {
-	say(stderr, "changes may be left on the target"+why+"; roll them back with: "+f.cleanupOf(t))
+func (s *session) printCleanup(t *target.Target, why string) {
+	s.say("changes may be left on the target" + why + "; roll them back with: " + s.cleanupOf(t))
 }
 
 // cleanupOf returns the command line that rolls back the changes of runs with these
 // flags, for a POSIX shell in the same directory.
-func (f runFlags) cleanupOf(t *target.Target) string {
-	words := []string{"outreach-conformance", "cleanup", "--target", t.BaseURL, "--output", f.output}
-	if f.targetProfile != "" {
-		words = append(words, "--target-profile", f.targetProfile)
+func (s *session) cleanupOf(t *target.Target) string {
+	words := []string{"outreach-conformance", "cleanup", "--target", t.BaseURL, "--output", s.Output}
+	if s.Source.Profile != "" {
+		words = append(words, "--target-profile", s.Source.Profile)
 	}
 	for i, word := range words {
 		words[i] = quoted(word)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,19 +43,12 @@ func TestCleanupAfterARunWasKilled_long(t *testing.T) {
 		changed bool     // the run has certainly changed something
 	}{
 		{name: "at the first change", stop: stop{nth: 1}},
-		{name: "early", stop: stop{nth: 9, reaches: true}},
-		{name: "later", stop: stop{nth: 60, reaches: true}},
 		{name: "in the middle", stop: stop{nth: 250}},
-		{name: "late", stop: stop{nth: 500, reaches: true}},
 		{name: "while a test is created", stop: stop{nth: 3, reaches: true, matches: func(s seen) bool { return s.path == create.Path }},
 			args: []string{"--operation", spec.GetPlacementTest}, changed: true},
 		{name: "while a rate limit is used up", stop: stop{nth: 5, reaches: true, matches: creation},
 			args: []string{"--operation", create.ID, "--requirement", "RATE-*"}, server: []string{"--rate-limit", "limited=none"}, changed: true},
 		{name: "while an account is away", stop: stop{nth: 1, reaches: true, matches: into(dataset.SubB)}, args: []string{"--operation", move.ID, "--requirement", "ACCOUNTS-MOVED"}, changed: true},
-		{name: "while an account is sent to another admin's workspace", stop: stop{nth: 1, reaches: true, matches: into(dataset.Outsider)},
-			args: []string{"--operation", move.ID, "--requirement", "ADMIN-SAME"}},
-		{name: "while another admin's account is fetched", stop: stop{nth: 2, matches: into(dataset.SubA)},
-			args: []string{"--operation", move.ID, "--requirement", "ADMIN-SAME"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -64,7 +58,7 @@ func TestCleanupAfterARunWasKilled_long(t *testing.T) {
 			before := stateOf(t, base, truth)
 
 			front.arm(tc.stop)
-			c := command(t, nil, append([]string{runCommand, "--seed", "1", "--target", front.URL}, tc.args...)...)
+			c := spawn(t, nil, append([]string{runCommand, "--seed", "1", "--target", front.URL}, tc.args...)...)
 			killed(t, front, begunWithout(t, c))
 			journals := filepath.Join(c.Dir, defaultOutput, "journal-*.jsonl")
 			if tc.stop.nth > 1 {
@@ -74,7 +68,7 @@ func TestCleanupAfterARunWasKilled_long(t *testing.T) {
 				g.Expect(stateOf(t, base, truth).withoutLasting()).NotTo(Equal(before.withoutLasting()), "there is something to put back")
 			}
 
-			cleaning := command(t, nil, "cleanup", "--target", front.URL)
+			cleaning := spawn(t, nil, "cleanup", "--target", front.URL)
 			cleaning.Dir = c.Dir
 			e := toTheEnd(t, cleaning)
 			g.Expect(e.code).To(BeZero(), "%s", e)
@@ -86,34 +80,33 @@ func TestCleanupAfterARunWasKilled_long(t *testing.T) {
 	}
 }
 
-// The next cleanup finishes a cleanup that was killed.
-func TestCleanupAfterACleanupWasKilled_long(t *testing.T) {
+// What a profile permits bounds what a run changes, and what stays changed.
+func TestRunChangesOnlyWhatItMay_long(t *testing.T) {
 	t.Parallel()
-	g := NewWithT(t)
-	base, truth := servingBuilt(t)
-	front := newGate(t, base)
-	before := stateOf(t, base, truth)
-	cleanup := []string{"cleanup", "--target", front.URL}
-	dir := ""
-	for _, args := range [][]string{{runCommand, "--seed", "1", "--target", front.URL}, cleanup} {
-		nth := 1
-		if args[0] == runCommand {
-			nth = 150
-		}
-		front.arm(stop{nth: nth, reaches: true})
-		c := command(t, nil, args...)
-		if dir != "" {
-			c.Dir = dir
-		}
-		killed(t, front, begunWithout(t, c))
-		dir = c.Dir
+	for _, writes := range []string{profile.WritesNone, profile.WritesOwn, profile.WritesListed} {
+		t.Run(writes, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			base, truth := servingBuilt(t)
+			front, known := newGate(t, base), profile.Embedded()
+			known.Writes = writes
+			text := must[[]byte](t)(known.YAML(""))
+			before := stateOf(t, base, truth)
+			exitsWith(t, 0, nil, runCommand, "--target", front.URL, "--target-profile", written(t, "server.yaml", string(text)))
+			after := stateOf(t, base, truth)
+			g.Expect(lastingIsListed(before, after)).To(Succeed())
+			if writes != profile.WritesListed {
+				g.Expect(after).To(Equal(before))
+			}
+			g.Expect(after.withoutLasting()).To(Equal(before.withoutLasting()))
+			for _, s := range front.saw() {
+				own := s.status != http.StatusOK || strings.HasPrefix(s.path, spec.MustOperation(spec.CreatePlacementTest).Path)
+				if s.unsafe() && (writes == profile.WritesNone || writes == profile.WritesOwn && !own) {
+					t.Errorf("%s %s", s.method, s.path)
+				}
+			}
+		})
 	}
-	last := command(t, nil, cleanup...)
-	last.Dir = dir
-	e := toTheEnd(t, last)
-	g.Expect(e.code).To(BeZero(), "%s", e)
-	g.Expect(filepath.Glob(filepath.Join(dir, defaultOutput, "journal-*.jsonl"))).To(BeEmpty())
-	g.Expect(stateOf(t, base, truth).withoutLasting()).To(Equal(before.withoutLasting()), "%s", e)
 }
 
 // killed waits until the gate stops answering, and then kills the process.

@@ -23,8 +23,20 @@ import (
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
-// repository is the root of the repository, where the documents are.
-const repository = "../.."
+// repository is the root of the repository, where the documents are, and scripts the directory of
+// the scripts. A script changes the working directory.
+var (
+	repository = absolute("../..")
+	scripts    = absolute("testdata")
+)
+
+func absolute(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
 
 // TestDocuments runs the command lines of the documents. The scripts in
 // testdata/documents/*.txtar give the order, prepare what the lines need and
@@ -49,12 +61,12 @@ func TestDocuments(t *testing.T) {
 		Setup:               unfold,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "start": start, "interrupt": interrupt, "results": results, "profile": writeProfile,
-			"commands": commands, "session": session, "defective": defective, "mock": mock, "action": action, "releases": releases,
+			"commands": commands, "session": showSession, "defective": defective, "mock": mock, "action": action, "releases": releases,
 		},
 	})
 }
 
-const documentScripts = "testdata/documents"
+var documentScripts = filepath.Join(scripts, "documents")
 
 // unfold prepares what the documents assume: bin/outreach-conformance, the files
 // of the repository that they name, and the variables that hold API keys.
@@ -296,10 +308,10 @@ func mock(ts *testscript.TestScript, neg bool, args []string) {
 // sessionBlock matches a text block of a document with a command and its output.
 var sessionBlock = regexp.MustCompile("(?ms)^```text\n\\$ ([^\n]*)\n(.*?)^```$")
 
-// session runs the commands of a document's sessions, with any exit code. Their output
+// showSession runs the commands of a document's sessions, with any exit code. Their output
 // must have the lines of the document, in order. A line … matches any lines, and … at
 // the end of a line matches its rest.
-func session(ts *testscript.TestScript, neg bool, args []string) {
+func showSession(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: session FILE")
 	}

@@ -2,10 +2,7 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"regexp"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,51 +13,6 @@ import (
 
 	"outreach.example/conformance/internal/envvar"
 )
-
-// The variable of a repeatable flag holds several values. A comma is part of a
-// value, or separates the values of a list.
-func TestVariablesOfRepeatableFlags(t *testing.T) {
-	for text, want := range map[string][]string{
-		"p99<250ms":                           {"p99<250ms"},
-		"p99<250ms; errors<1%":                {"p99<250ms", "errors<1%"},
-		"p99<250ms\n  errors<1%\n\nmax<2s;\n": {"p99<250ms", "errors<1%", "max<2s"},
-		"a=1,b=2":                             {"a=1,b=2"},
-		";":                                   {";"},
-	} {
-		g := NewWithT(t)
-		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		thresholds := flags.StringArray("threshold", nil, "")
-		mix := flags.StringToInt("mix", nil, "")
-		operations := flags.StringSlice("operation", nil, "")
-		g.Expect(setFromEnvironment(flags, func(name string) string {
-			return map[string]string{"OUTREACH_THRESHOLD": text, "OUTREACH_MIX": "leads.move=3,*.list=1", "OUTREACH_OPERATION": "a,b"}[name]
-		})).To(Succeed())
-		g.Expect(*thresholds).To(Equal(want))
-		g.Expect(*mix).To(Equal(map[string]int{"leads.move": 3, "*.list": 1}))
-		g.Expect(*operations).To(Equal([]string{"a", "b"}))
-	}
-}
-
-// The variable of a list holds several values. Commas separate them too.
-func TestVariablesOfLists(t *testing.T) {
-	for _, text := range []string{"1,2;3", "1\n2\n3\n", ";1;2,3;"} {
-		g := NewWithT(t)
-		named := strings.NewReplacer("1", "a=1", "2", "b=2", "3", "c=3").Replace(text)
-		timed := strings.NewReplacer("1", "1s", "2", "2s", "3", "3s").Replace(text)
-		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		scenarios := flags.StringSlice("scenario", []string{"all"}, "")
-		limits := flags.IntSlice("page-size", nil, "")
-		mix := flags.StringToInt("mix", nil, "")
-		pauses := flags.DurationSlice("pause", nil, "")
-		g.Expect(setFromEnvironment(flags, func(name string) string {
-			return map[string]string{"OUTREACH_SCENARIO": text, "OUTREACH_PAGE_SIZE": text, "OUTREACH_MIX": named, "OUTREACH_PAUSE": timed}[name]
-		})).To(Succeed(), text)
-		g.Expect(*scenarios).To(Equal([]string{"1", "2", "3"}))
-		g.Expect(*limits).To(Equal([]int{1, 2, 3}))
-		g.Expect(*mix).To(Equal(map[string]int{"a": 1, "b": 2, "c": 3}))
-		g.Expect(*pauses).To(Equal([]time.Duration{time.Second, 2 * time.Second, 3 * time.Second}))
-	}
-}
 
 // meaning returns the type of a flag and the first clause of its usage. They must be the
 // same on every command. The rest may differ.
@@ -78,16 +30,6 @@ func everyFlag(cmd *cobra.Command, visit func(*cobra.Command, *pflag.Flag)) {
 	for _, below := range cmd.Commands() {
 		everyFlag(below, visit)
 	}
-}
-
-// --quiet announces only waits in which the run would look stuck.
-func TestLongWaits(t *testing.T) {
-	var said []string
-	waits := longWaits(func(what string) { said = append(said, what) })
-	for _, seconds := range []time.Duration{0, 1, 9, 10, 60} {
-		waits(fmt.Sprint(int(seconds)), seconds*time.Second)
-	}
-	NewWithT(t).Expect(said).To(Equal([]string{"10", "60"}))
 }
 
 // All commands share one environment, so a flag name must have one meaning.
@@ -115,107 +57,44 @@ func TestFlagsHaveOneMeaning(t *testing.T) {
 	}
 }
 
-// Different first clauses are different meanings.
-func TestMeaningTellsFlagsApart(t *testing.T) {
-	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	flags.Int("a", 0, "page size: 1 to 100")
-	flags.Int("b", 0, "rate limit: of a workspace")
-	flags.String("c", "", "page size: 1 to 100")
-	flags.Int("d", 0, "page size; of lists")
-	a, b, c, d := meaning(flags.Lookup("a")), meaning(flags.Lookup("b")), meaning(flags.Lookup("c")), meaning(flags.Lookup("d"))
-	if a == b || a == c || a != d {
-		t.Errorf("%q, %q, %q, %q", a, b, c, d)
-	}
-}
-
-// A command with many flags shows them in groups.
-func TestManyFlagsAreGrouped(t *testing.T) {
-	var visit func(*cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		var ungrouped []string
-		all := 0
-		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			all++
-			if f.Annotations[helpGroup] == nil && f.Name != "help" && f.Name != "version" {
-				ungrouped = append(ungrouped, f.Name)
-			}
-		})
-		if all > 3 && len(ungrouped) > 0 {
-			t.Errorf("%s: without a heading: %v", cmd.CommandPath(), ungrouped)
-		}
-		for _, below := range cmd.Commands() {
-			visit(below)
-		}
-	}
-	visit(newRoot())
-}
-
-// Flags with a valid empty value exist, and their help says what it means.
-func TestEmptyMeansNone(t *testing.T) {
-	flags := flagsOf(newRoot())
-	for _, name := range emptyMeansNone {
-		if !slices.Contains(flags, name) {
-			t.Errorf("there is no flag --%s", name)
-		}
-	}
-}
-
-// Invalid numbers are rejected before any request, with the valid range.
-func TestNumbersWithoutSense(t *testing.T) {
+// Values without sense are refused before any request, with the valid range. So are flags that
+// contradict each other; the errors name both.
+func TestValuesWithoutSense(t *testing.T) {
 	t.Chdir(t.TempDir())
-	huge := "99999999999999999999"
-	scenarioOf := map[string]string{"burst": "spike", "max-rate": "sustained-rate", "clients": "walk", "probe-budget": "rate-limit"}
-	for _, tc := range []struct {
-		command, flag string
-		values        []string
-		says          string // the valid range
-	}{
-		{runCommand, "seed", []string{"-1", "1.5", "NaN", huge, "9223372036854775808"}, `want a whole number|want a smaller number|want at most \d+`},
-		{runCommand, "rows", []string{"-1", "1e3", huge, "999999999"}, `want 0 to \d+|want a whole number|want a smaller number`},
-		{runCommand, "requests-per-second", []string{"-1", "NaN", "Inf", "-Inf", "1e300"}, `want 0`},
-		{runCommand, "concurrency", []string{"0", "-1", huge, "1000000"}, `want 1 to|want a smaller number`},
-		{runCommand, "timeout", []string{"0s", "-1s", "100h", "5"}, `want more than 0s and at most|want a time with a unit`},
-		{runCommand, "wait", []string{"-1s", "100h", "5"}, `want 0s \(do not wait\) to 1h0m0s|want a time with a unit`},
-		{runCommand, "max-requests", []string{"-1", huge}, `want the maximum requests|want a smaller number`},
-		{loadCommand, "seed", []string{"-1", huge, "9223372036854775808"}, `want a whole number|want a smaller number|want at most \d+`},
-		{loadCommand, "rows", []string{"-1", huge, "999999999"}, `want 0 to \d+|want a smaller number`},
-		{loadCommand, "rate", []string{"0", "-1", "NaN", "Inf", "1e300"}, `want|is required`},
-		{loadCommand, "burst", []string{"0", "-1", "NaN", "Inf", "1e300", "49", "50"}, `want|is required|is not above`},
-		{loadCommand, "max-rate", []string{"0", "-1", "NaN", "Inf", "1e300", "249"}, `want|is required|is below`},
-		{loadCommand, "duration", []string{"0s", "-1s", "10000h", "5"}, `want|is required`},
-		{loadCommand, "warmup", []string{"-1s", "10000h"}, `want`},
-		{loadCommand, "clients", []string{"0", "-1", "1000000", huge}, `want|is required`},
-		{loadCommand, "page-size", []string{"0", "-1", "101", huge}, `want`},
-		{loadCommand, "mix", []string{"lead-lists.list=0", "lead-lists.list=-1", "lead-lists.list=1000000", "lead-lists.list=NaN"}, `want|selects no operation`},
-		{loadCommand, "probe-budget", []string{"0", "-1", "1000000000", huge}, `want|is required`},
-		{loadCommand, "pairs", []string{"0", "-1", "1001", huge}, `want|needs`},
-		{loadCommand, "concurrency", []string{"0", "-1", "65537", huge}, `want 1 to 65536|want a smaller number`},
-		{loadCommand, "inspect-share", []string{"0", "-1", "1.1", "NaN", "Inf"}, `want a share above 0`},
-		{loadCommand, "lag-limit", []string{"0s", "-1s"}, `want more than 0`},
-		{loadCommand, "timeout", []string{"0s", "-1s", "100h"}, `want more than 0s and at most`},
-		{loadCommand, "max-requests", []string{"-1", huge}, `want`},
-	} {
-		for _, value := range tc.values {
-			args := []string{tc.command, "--" + tc.flag + "=" + value}
-			if name := scenarioOf[tc.flag]; name != "" {
-				args = append(args, "--scenario", name)
-			}
-			t.Run(tc.command+" "+args[1], func(t *testing.T) {
-				g := NewWithT(t)
-				var stdout, stderr bytes.Buffer
-				g.Expect(execute(args, &stdout, &stderr)).To(Equal(exitUsage), "%s%s", &stdout, &stderr)
-				g.Expect(stderr.String()).To(And(MatchRegexp(strings.ReplaceAll(tc.flag, "-", "[-_]")), MatchRegexp(tc.says)))
-			})
-		}
-	}
-}
+	const huge = "99999999999999999999"
+	at := func(ahead time.Duration) string { return time.Now().Add(ahead).UTC().Format(time.RFC3339) }
+	load := "load --target http://127.0.0.1:1 --scenario list-throughput "
+	shard := load + "--seed 1 --shard 2/8 --start-at " + at(time.Hour) + " "
+	for line, says := range map[string]string{
+		"run --seed=-1": "whole number", "run --seed=1.5": "whole number", "run --seed=" + huge: "smaller number", "run --seed=9223372036854775808": `want at most \d+`,
+		"run --rows=-1": `want 0 to \d+`, "run --rows=999999999": `want 0 to \d+`,
+		"run --requests-per-second=-1": "want 0", "run --requests-per-second=NaN": "want 0", "run --requests-per-second=1e300": "want 0",
+		"run --concurrency=0": "want 1 to", "run --concurrency=1000000": "want 1 to", "run --max-requests=-1": "want the maximum requests",
+		"run --timeout=0s": "want more than 0s and at most", "run --timeout=100h": "want more than 0s and at most", "run --timeout=5": "a time with a unit",
+		"run --wait=-1s": `want 0s \(do not wait\) to 1h0m0s`, "run --wait=100h": `want 0s \(do not wait\) to 1h0m0s`,
+		"load --rows=-1": `want 0 to \d+`, "load --seed=9223372036854775808": `want at most \d+`, "load --rate=0": "rate.*is required",
+		"load --rate=NaN": "rate.*want", "load --burst=49 --scenario spike": "burst.*want", "load --max-rate=249 --scenario sustained-rate": "max.rate.*want at least the initial rate",
+		"load --duration=10000h": "duration.*want", "load --warmup=-1s": "warmup.*want", "load --clients=1000000 --scenario walk": "clients.*want",
+		"load --page-size=101": "page.size.*want", "load --mix=lead-lists.list=-1": "mix.*want", "load --probe-budget=1000000000 --scenario rate-limit": "probe.budget.*want",
+		"load --concurrency=0": "want 1 to 65536", "load --inspect-share=1.1": "want a share above 0", "load --inspect-share=NaN": "want a share above 0",
+		"load --lag-limit=0s": "want more than 0", "load --max-requests=-1": "max-requests.*want", "load --timeout=100h": "want more than 0s and at most",
+		load + "--listen 1.2.3.4": `--listen "1.2.3.4": no address and port`, load + "--raw=csv": "--raw=csv: unknown encoding",
 
-func TestCommit(t *testing.T) {
-	g := NewWithT(t)
-	built := func(settings ...debug.BuildSetting) *debug.BuildInfo { return &debug.BuildInfo{Settings: settings} }
-	revision := debug.BuildSetting{Key: "vcs.revision", Value: "abc"}
-	g.Expect(commit(nil, false)).To(BeEmpty())
-	g.Expect(commit(built(), true)).To(BeEmpty())
-	g.Expect(commit(built(revision, debug.BuildSetting{Key: "vcs.modified", Value: "false"}), true)).To(Equal("abc"))
-	g.Expect(commit(built(revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), true)).To(Equal("abc, modified"))
+		shard + "-s walk": "--shard: scenario walk is adaptive and cannot be sharded", load + "--seed 1 --shard 2/8": "--shard needs --start-at: the same time",
+		load + "--seed 1 --shard 2/8 --start-at +10s":                 `--start-at \+10s: relative to the start of each shard`,
+		load + "--seed 1 --shard 2/8 --start-at " + at(4*time.Second): "only .s ahead, want at least 5s|in the past", /* on a busy machine */
+		shard + "--target embedded":                                   "--shard needs a --target that all shards reach", shard + "--seed 0": "--shard needs --seed",
+		load + "-s walk --start-at +5s": "--start-at: scenario walk is adaptive and starts at once", load + "--print-part": "--print-part needs --shard",
+		load + "--pairs 3": "--pairs needs --against", load + "--against http://127.0.0.1:2 --start-at +5s": "--against and --start-at exclude each other",
+		shard + "--against http://127.0.0.1:2":        "--against and --shard exclude each other",
+		load + "--against http://127.0.0.1:2 -s soak": "--against compares one scenario", "load --against http://127.0.0.1:2 -s walk": "steady, such as mixed; walk is of kind walk",
+		load + "--against http://127.0.0.1:2 --pairs 2": "--pairs 2: want ", load + "--shard 9/8 --start-at now": `--shard 9/8: want the form(.|\n)*--start-at now: want a time like`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			g := NewWithT(t)
+			var stdout, stderr bytes.Buffer
+			g.Expect(execute(t.Context(), strings.Fields(line), &stdout, &stderr)).To(Equal(exitUsage), "%s%s", &stdout, &stderr)
+			g.Expect(stderr.String()).To(MatchRegexp(says))
+		})
+	}
 }

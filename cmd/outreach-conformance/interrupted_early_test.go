@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/load"
@@ -38,7 +36,7 @@ func TestLoadIsInterruptedBeforeItMeasures_long(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			base, reached := tc.base(t)
-			c := command(t, []string{calibrationVariable + "=" + endless}, loadCommand, "--target", base, "--scenario", "list-throughput", "--timeout", "10m", "--raw")
+			c := spawn(t, []string{calibrationVariable + "=" + endless}, loadCommand, "--target", base, "--scenario", "list-throughput", "--timeout", "10m", "--raw")
 			inForeground(c)
 			p := begunWithout(t, c)
 			p.awaits(reached)
@@ -54,34 +52,12 @@ func TestLoadIsInterruptedBeforeItMeasures_long(t *testing.T) {
 	}
 }
 
-// A load run says that it waits for --start-at, and can be interrupted.
-func TestLoadIsInterruptedBeforeItsStart(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	base, _ := reachedAfter(t, 1)
-	c := command(t, nil, loadCommand, "--target", base, "--scenario", "list-throughput", "--start-at", "+1h")
-	p := launched(t, c, `list-throughput: warm-up starts at \S+Z, in (1h0m0s|59m\d+s)\n`)
-	p.await(t)
-	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted))
-	g.Expect(string(p.output.bytes())).To(HaveSuffix("\noutreach-conformance: interrupted before the first measurement\n"))
-	g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(ConsistOf(HaveSuffix(loadFile), HaveSuffix(loadJUnitFile)))
-}
-
-// A load run on a target that answers only 429 is inconclusive.
-func TestLoadOfAThrottledKeyIsVoid(t *testing.T) {
-	g := NewWithT(t)
-	var exit exitError
-	g.Expect(errors.As(nothingMeasured(t.Context(), errors.Join(&prepare.ThrottledError{}, nil), nil), &exit)).To(BeTrue())
-	g.Expect(exit.code).To(Equal(exitCannotTell))
-	g.Expect(exit.cause).To(MatchError(HavePrefix("inconclusive: nothing was loaded: ")))
-}
-
 // A run can be interrupted while it connects.
 func TestRunIsInterruptedBeforeItJudges(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	base, silent := goneSilent(t, 0)
-	c := command(t, nil, runCommand, "--target", base, "--timeout", "10m")
+	c := spawn(t, nil, runCommand, "--target", base, "--timeout", "10m")
 	p := begunWithout(t, c)
 	p.awaits(silent)
 	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted))

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -18,30 +14,24 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/atomicfile"
-	"outreach.example/conformance/internal/har"
-	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/reports/publish"
 	"outreach.example/conformance/suites/traffic"
 )
 
-const (
-	judgeCommand = "judge"
-	judgeOutput  = "judge-results"
-	clientsFile  = "clients.json"
-)
+const clientsFile = "clients.json"
 
-type judgeFlags struct {
-	runFlags
-	listen string
+type judgeOptions struct {
+	session
+	Listen string `flag:"listen" usage:"address to listen on: a proxy that judges what passes it, e.g. 127.0.0.1:8080"`
 }
 
 func newJudge() *cobra.Command {
-	var f judgeFlags
-	cmd := &cobra.Command{
-		Use:   judgeCommand + " [RECORDING]",
+	f := &judgeOptions{session: at("judge-results", publish.OfRun.Names()...)}
+	f.Target = ""
+	return command(&cobra.Command{
+		Use:   "judge [RECORDING]",
 		Short: "Judge exchanges that other programs sent: a recording, or live as a proxy",
 		Long: `judge reads the exchanges of a browser, a proxy or an end-to-end suite, and says
 which requirements they break, which they confirm, and about which they say nothing.
@@ -64,53 +54,36 @@ requirement is broken, 3 if the recording confirms nothing.`,
   outreach-conformance judge traffic.har.gz --target-profile server.yaml
   outreach-conformance judge --listen 127.0.0.1:8080 --target http://127.0.0.1:8025`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.formats.in(cmd.OutOrStdout(), func() error { return f.judge(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr()) })
-		},
-	}
-	flags := cmd.Flags()
-	group(flags, "Traffic", func() {
-		flags.StringVar(&f.targetProfile, "target-profile", "", "description of the target: embedded, mock, a YAML file, or - for the standard input (default: keys and unnamed parameters are unknown)")
-		flags.StringVar(&f.listen, "listen", "", "address to listen on: a proxy that judges what passes it, e.g. 127.0.0.1:8080")
-		flags.StringVarP(&f.target, "target", "t", "", "the server under test: an address without /api/v2, for --listen")
-	})
-	group(flags, "Output", func() {
-		registerOutput(flags, &f.output, judgeOutput)
-		registerVerbose(flags, &f.verbose, "every violation and observation")
-		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show only failures and the last line, and no progress")
-		f.formats.register(flags, resultFormats)
-	})
-	return cmd
+	}, f, "Traffic: target-profile listen target\nOutput: output verbose quiet format", f.judgeTraffic,
+		"{profile}", "keys and unnamed parameters are unknown", "{target}", "an address without /api/v2, for --listen")
 }
 
-func (f judgeFlags) judge(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	if (f.listen == "") != (len(args) == 1) || f.listen != "" && f.target == "" {
-		return exitError{exitUsage, errors.New("judge: want a recording, or --listen and --target")}
+func (f *judgeOptions) judgeTraffic(ctx context.Context, args []string) (err error) {
+	if (f.Listen == "") != (len(args) == 1) || f.Listen != "" && f.Target == "" {
+		return errors.New("judge: want a recording, or --listen and --target")
 	}
 	var p *profile.Profile
-	var err error
-	if f.targetProfile != "" {
-		p, err = profile.Open(f.targetProfile)
+	if f.Source.Profile != "" {
+		if p, err = profile.Open(f.Source.Profile); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = errors.Join(outputdir.Prepare(f.output, resultsFile, junitFile, reportFile, summaryFile, clientsFile), f.formats.prepare(args...))
-	}
-	if err != nil {
-		return exitError{exitUsage, err}
+	if err := f.prepare(args, resultsFile, junitFile, reportFile, publish.SummaryFile, clientsFile); err != nil {
+		return err
 	}
 	j, err := traffic.New(p)
 	if err != nil {
-		return exitError{exitCannotTell, err}
+		return cannotTell(err)
 	}
-	from := f.listen
+	from := f.Listen
 	if from != "" {
-		err = f.proxy(ctx, j, stderr)
+		err = traffic.Proxy(ctx, j, from, f.Target, f.say)
 	} else {
 		from = args[0]
-		err = readRecording(from, j.Add)
+		err = j.ReadFile(from)
 	}
 	if err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
 	results := j.Results()
 	results.Tool, results.Run.ID, results.Target.Kind = thisTool(), uuid.NewString(), target.KindURL
@@ -120,35 +93,14 @@ func (f judgeFlags) judge(ctx context.Context, args []string, stdout, stderr io.
 	}
 	clients, err := json.MarshalIndent(j.Clients(), "", "  ")
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(f.output, clientsFile), append(redact.Process.Content(clients), '\n'))
+		err = atomicfile.Write(filepath.Join(f.Output, clientsFile), append(redact.Process.Content(clients), '\n'))
 	}
-	failed := f.report(results, stdout, func(reports.Check) string { return "" }, err)
-	if f.formats.onStdout() == consoleFormat {
-		_, _ = fmt.Fprintf(stdout, "\n%s", clientSummary(j.Clients()))
+	ended := f.report(results, nowhere, err, nil)
+	if f.OnStdout() == publish.Console {
+		f.print("\n%s", j.Clients())
 		if n := j.Others; n > 0 {
-			_, _ = fmt.Fprintf(stdout, "\nnot judged: %s without an operation of the API or a whole response\n", printable.Counted(n, "exchange"))
+			f.print("\nnot judged: %s without an operation of the API or a whole response\n", printable.Counted(n, "exchange"))
 		}
 	}
-	return failed
-}
-
-// readRecording calls add with each entry of an HTTP Archive, compressed or not.
-func readRecording(path string, add func(har.Entry) error) error {
-	file, err := inputfile.Open(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	defer func() { _ = file.Close() }()
-	buffered := bufio.NewReaderSize(file, 1<<16)
-	var from io.Reader = buffered
-	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
-		from, err = gzip.NewReader(buffered)
-	}
-	if err == nil {
-		err = har.Read(inputfile.Text(from), add)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	return ended
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
@@ -24,55 +23,68 @@ import (
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
-	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/reports/publish"
 	"outreach.example/conformance/reports/view"
+	"outreach.example/conformance/suites/runner"
 )
 
-type loadFlags struct {
-	runFlags // the target, the seed, the output directory
-
-	given    map[string]bool // the flags that were set, by name
-	selected []string        // those that select, with their values
-
-	list      bool
-	scenarios []string
-	file      string
-
-	rate     float64
-	maxRate  float64
-	burst    float64
-	duration time.Duration
-	warmup   time.Duration
-	clients  int
-	limits   []int
-	mix      map[string]int
-	budget   int
-	probe    string
-	workers  int
-	share    float64
-
-	thresholds []string
-	baseline   string
-	against    string
-	pairs      int
-	consent    []string
-
-	shard     string
-	startAt   string
-	printPart bool
-	raw       []string // encodings
-	listen    string
-	lagLimit  time.Duration
+// gateOptions decide the verdict of a load run.
+type gateOptions struct {
+	Thresholds []string `flag:"threshold" whole:"" usage:"condition to meet, e.g. 'p99<250ms@500/s', 'errors<0.1%', 'sustained>=800/s'; replaces the scenarios' thresholds on the same figure; repeatable"`
+	Baseline   string   `flag:"baseline" usage:"results of an earlier run to compare with (load.json, for thresholds such as worse<5%)"`
 }
 
-// loadCommand is the name of the command.
-const loadCommand = "load"
+// baselines reads the results of earlier runs that the thresholds name. The run must not replace them.
+func (g gateOptions) baselines(output string, thresholds []threshold.Threshold) (all map[string]*verdict.Baseline, overwrites, unread error) {
+	overwrites = verdict.CheckOverwrite(filepath.Join(output, loadFile), g.Baseline, thresholds)
+	all, unread = verdict.ReadBaselines(g.Baseline, thresholds)
+	return all, overwrites, unread
+}
+
+type loadOptions struct {
+	loadtest.Config
+	session
+	gateOptions
+	Selection runner.Selection
+
+	List     bool     `flag:"list" usage:"list the scenarios with the other flags applied, and send nothing"`
+	Chosen   []string `flag:"scenario,s" usage:"scenarios to run, e.g. mixed,soak (default: all)"`
+	File     string   `flag:"scenario-file" usage:"YAML file of scenarios (default: the built-in ones)"`
+	Against  string   `flag:"against" usage:"address of a second target; both are loaded in turns and compared"`
+	Pairs    int      `flag:"pairs" usage:"pairs of blocks that --against compares"`
+	Budget   *int     `flag:"max-requests" usage:"maximum number of requests, 0 is unlimited (overrides load.budget in the target profile)"`
+	RawForms []string `flag:"raw" bare:"vegeta" usage:"also write every measured result: into results.bin (--raw=vegeta) or, as JSON lines, results.jsonl (--raw=jsonl)"`
+	Listen   string   `flag:"listen" usage:"address to listen on: serves live OpenMetrics at /metrics during the run, e.g. 127.0.0.1:9464; without a host on the loopback interface"`
+
+	// Settings of scenarios.
+	Rate        float64        `flag:"rate" usage:"requests per second, overrides the scenarios"`
+	Burst       float64        `flag:"burst" usage:"requests per second during a spike, overrides the scenarios"`
+	MaxRate     float64        `flag:"max-rate" usage:"highest rate that the search for the sustained rate tries, in requests per second"`
+	Duration    time.Duration  `flag:"duration" usage:"how long to send requests: the length of each phase, overrides the scenarios"`
+	Warmup      time.Duration  `flag:"warmup" usage:"length of the warm-up before the first phase; it is not measured"`
+	Clients     int            `flag:"clients" usage:"clients that walk at the same time, overrides the scenarios"`
+	PageSizes   []int          `flag:"page-size" usage:"page sizes to request (limit=…), 1 to 100"`
+	Mix         map[string]int `flag:"mix" usage:"share of each operation, e.g. 'subsequences.list=3,leads.move=1', overrides the scenarios"`
+	ProbeBudget int            `flag:"probe-budget" usage:"maximum number of requests to infer a rate limit with"`
+	Probe       string         `flag:"probe" usage:"list to infer a rate limit with (default: one that the target implements)"`
+
+	ShardOf   string `flag:"shard" usage:"send only this part of every phase, e.g. 3/8; load merge joins the parts"`
+	StartAt   string `flag:"start-at" usage:"when the first phase begins, e.g. 2026-01-31T12:00:00Z or +5s; the same for all shards"`
+	PrintPart bool   `flag:"print-part" usage:"print the shard's part as one line of JSON instead of the summary"`
+}
+
+const (
+	loadCommand       = "load"
+	defaultLoadOutput = "load-results"
+)
 
 func newLoad() *cobra.Command {
-	var f loadFlags
-	cmd := &cobra.Command{
+	f := &loadOptions{session: at(defaultLoadOutput, publish.OfLoad.Names()...), Pairs: 12}
+	f.Workers, f.Inspect.Share = generate.DefaultWorkers, 1
+	cmd := command(&cobra.Command{
 		Use:   loadCommand,
 		Short: "Load a target and measure what it does",
 		Long: `load runs load scenarios against a target and compares the figures with
@@ -96,82 +108,28 @@ the verdict.`,
   outreach-conformance load --target http://127.0.0.1:8025 --scenario soak --duration 1h
   outreach-conformance load --target-profile server.yaml --consent staging.example.com --scenario list-throughput
   outreach-conformance load --scenario list-throughput --baseline last/load.json --threshold 'worse<10%'`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.note(cmd.Flags())
-			return f.formats.in(cmd.OutOrStdout(), func() error {
-				return f.load(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-			})
-		},
-	}
-	flags := cmd.Flags()
-	group(flags, "Target", func() {
-		f.registerTarget(flags)
-		flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, rowsUsage)
-		flags.StringSliceVar(&f.consent, "consent", nil, "host name of a target that is not on this machine, repeated as your consent to load it")
-		f.registerWrites(flags)
-		f.registerBounds(flags)
-		f.registerUserAgent(flags)
-	})
-	group(flags, "Load", func() {
-		flags.BoolVar(&f.list, "list", false, "list the scenarios with the other flags applied, and send nothing")
-		flags.StringSliceVarP(&f.scenarios, "scenario", "s", nil, "scenarios to run, e.g. mixed,soak (default: all)")
-		flags.StringVar(&f.file, "scenario-file", "", "YAML file of scenarios (default: the built-in ones)")
-		flags.Float64Var(&f.rate, "rate", 0, "requests per second, overrides the scenarios")
-		flags.Float64Var(&f.burst, "burst", 0, "requests per second during a spike, overrides the scenarios")
-		flags.Float64Var(&f.maxRate, "max-rate", 0, "highest rate that the search for the sustained rate tries, in requests per second")
-		flags.DurationVar(&f.duration, "duration", 0, "how long to send requests: the length of each phase, overrides the scenarios")
-		flags.DurationVar(&f.warmup, "warmup", 0, "length of the warm-up before the first phase; it is not measured")
-		flags.IntVar(&f.clients, "clients", 0, "clients that walk at the same time, overrides the scenarios")
-		flags.IntSliceVar(&f.limits, "page-size", nil, "page sizes to request (limit=…), 1 to 100")
-		f.registerOperations(flags)
-		flags.StringToIntVar(&f.mix, "mix", nil, "share of each operation, e.g. 'subsequences.list=3,leads.move=1', overrides the scenarios")
-		flags.IntVar(&f.workers, "concurrency", generate.DefaultWorkers, concurrencyUsage)
-		flags.IntVar(&f.budget, "probe-budget", 0, "maximum number of requests to infer a rate limit with")
-		flags.StringVar(&f.probe, "probe", "", "list to infer a rate limit with (default: one that the target implements)")
-		f.registerLoadBudget(flags)
-		registerSeed(flags, &f.seed, 0, "order and content of the requests (default: drawn and printed)")
-	})
-	group(flags, "Gate", func() {
-		registerGate(flags, &f)
-		flags.StringVar(&f.against, "against", "", "address of a second target; both are loaded in turns and compared")
-		flags.IntVar(&f.pairs, "pairs", 12, "pairs of blocks that --against compares")
-		flags.Float64Var(&f.share, "inspect-share", 1, "share of the responses with status 200 that are checked against the specification, above 0 to 1; all others always are")
-		flags.DurationVar(&f.lagLimit, "lag-limit", 0, "send lag (p99) that counts as the target's (default: none; thresholds allow for the lag)")
-	})
-	group(flags, "Output", func() {
-		registerOutput(flags, &f.output, defaultLoadOutput)
-		registerRaw(flags, &f.raw)
-		flags.StringVar(&f.listen, "listen", "", "address to listen on: serves live OpenMetrics at /metrics during the run, e.g. 127.0.0.1:9464; without a host on the loopback interface")
-		registerVerbose(flags, &f.verbose, "every phase and violation")
-		f.formats.register(flags, loadFormats)
-	})
-	group(flags, "Sharing one load among machines", func() {
-		flags.StringVar(&f.shard, "shard", "", "send only this part of every phase, e.g. 3/8; load merge joins the parts")
-		flags.StringVar(&f.startAt, "start-at", "", "when the first phase begins, e.g. 2026-01-31T12:00:00Z or +5s; the same for all shards")
-		flags.BoolVar(&f.printPart, "print-part", false, "print the shard's part as one line of JSON instead of the summary")
-	})
+	}, f, targetFlags+` rows consent writes timeout patience user-agent
+Load: list scenario scenario-file rate burst max-rate duration warmup clients page-size operation mix concurrency probe-budget probe max-requests seed
+Gate: threshold baseline against pairs inspect-share lag-limit
+Output: output raw listen verbose format
+Sharing one load among machines: shard start-at print-part`, f.load,
+		"{seed}", "order and content of the requests (default: drawn and printed)", "{verbose}", "every phase and violation")
 	cmd.AddCommand(newLoadMerge())
 	return cmd
 }
-
-// defaultLoadOutput is where results go.
-const defaultLoadOutput = "load-results"
 
 // selecting are the flags that say what is sent and how it is judged, as results show them.
 var selecting = []string{"scenario", "scenario-file", "rate", "burst", "max-rate", "duration", "warmup", "clients", "page-size", "mix", "operation",
 	"probe-budget", "probe", "against", "pairs", "writes", "max-requests", "timeout", "lag-limit", "inspect-share", "concurrency", "threshold"}
 
-// note remembers which flags were set, here or in the environment.
-func (f *loadFlags) note(flags *pflag.FlagSet) {
-	f.given = map[string]bool{}
-	flags.Visit(func(flag *pflag.Flag) { f.given[flag.Name] = true })
-	f.rowsGiven = f.given["rows"]
+// selected returns those of them that were given, here or in the environment.
+func (f *loadOptions) selected() string {
+	var all []string
 	for _, name := range selecting {
-		if !f.given[name] {
+		if !f.Given(name) {
 			continue
 		}
-		value := flags.Lookup(name).Value
+		value := f.Flags.Lookup(name).Value
 		values := []string{value.String()}
 		if list, ok := value.(pflag.SliceValue); ok {
 			values = list.GetSlice()
@@ -184,84 +142,89 @@ func (f *loadFlags) note(flags *pflag.FlagSet) {
 			if name == "threshold" {
 				v = strconv.Quote(v)
 			}
-			f.selected = append(f.selected, "--"+name+" "+v)
+			all = append(all, "--"+name+" "+v)
 		}
 	}
+	return strings.Join(all, " ")
 }
 
-func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
-	compared := f.compared()
-	if err := verdict.CheckOverwrite(filepath.Join(f.output, loadFile), f.baseline, compared); err != nil {
-		return exitError{exitUsage, err}
+func (f *loadOptions) load(ctx context.Context, _ []string) error {
+	var ofProfile []string
+	if p, err := f.OpenProfile(); err == nil && p.Load != nil { // open reports an error of the profile
+		ofProfile = p.Load.Thresholds
 	}
-	baselines, unread := verdict.ReadBaselines(f.baseline, compared)
-	if !f.list {
-		if err := forgetLoad(f.output); err != nil {
-			return exitError{exitUsage, err}
+	all, _ := threshold.ParseAll(slices.Concat(ofProfile, f.Thresholds)) // configure reports an error
+	baselines, overwrites, unread := f.baselines(f.Output, all)
+	if overwrites != nil {
+		return overwrites
+	}
+	if !f.List {
+		if err := outputdir.Forget(f.Output, loadFiles...); err != nil {
+			return err
 		}
 	}
-	scenarios, err := f.chosen()
+	known := scenario.Builtin()
+	if f.File != "" {
+		var err error
+		if known, err = scenario.Load(f.File); err != nil {
+			return err
+		}
+	}
+	if err := f.choose(known); err != nil {
+		return err
+	}
+	if f.List {
+		return listScenarios(f.out, f.Scenarios)
+	}
+	if err := errors.Join(f.configure(known, ofProfile), unread); err != nil {
+		return err
+	}
+	f.Baselines = baselines
+	if err := f.prepare([]string{f.Baseline, f.File, f.Source.Profile}, append(loadFiles, publish.SummaryFile, containerLog)...); err != nil {
+		return err
+	}
+	if err := errors.Join(f.consented(), loadtest.CheckRaw(f.RawForms)); err != nil {
+		return err
+	}
+	metrics, err := view.ServeMetrics(ctx, f.Listen)
 	if err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
-	if f.list {
-		return listScenarios(stdout, scenarios)
-	}
-	config, err := f.config(scenarios, stderr)
-	if err := errors.Join(err, unread); err != nil {
-		return exitError{exitUsage, err}
-	}
-	config.Baselines = baselines
-	if err := errors.Join(outputdir.Prepare(f.output, append(mergedFiles, partFile, summaryFile, containerLog)...), forgetLoad(f.output)); err != nil {
-		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
-	}
-	if err := f.formats.prepare(f.baseline, f.file, f.targetProfile); err != nil {
-		return exitError{exitUsage, err}
-	}
-	if err := f.consented(); err != nil {
-		return exitError{exitUsage, err}
-	}
-	if err := checkRaw(f.raw); err != nil {
-		return exitError{exitUsage, err}
-	}
-	metrics, err := listen(ctx, f.listen)
-	if err != nil {
-		return exitError{exitUsage, err}
-	}
-	defer func() { _ = metrics.stop() }()
-	limitSoak(scenarios)
+	defer metrics.Close()
+	limitSoak(f.Scenarios)
+	return f.loadTarget(ctx, metrics)
+}
+
+// loadTarget runs the scenarios and reports.
+func (f *loadOptions) loadTarget(ctx context.Context, metrics *view.MetricsServer) error {
 	began := time.Now()
-	f.narrows = true
-	t, stop, err := f.start(ctx, stderr)
+	t, stop, err := f.open(ctx)
 	if err != nil {
-		if _, ok := unjudged(err); ok {
-			config.Target, _ = f.source().Find()
+		if _, _, ok := unjudged(err); ok {
+			f.Target, _ = f.Find()
 		}
-		return f.unmeasured(config, began, stdout, nothingMeasured(ctx, err, nil))
+		return f.unmeasured(began, nothingMeasured(ctx, err, nil))
 	}
 	defer stop()
-	f.fitTo(&config, t)
-	raw, err := openRaw(f.output, f.raw)
+	if err := t.Profile.Narrow(f.Selection.Operations); err != nil {
+		return fmt.Errorf("--operation: %w", err)
+	}
+	f.Target, f.JournalDir = t, f.journals(t)
+	raw, err := f.OpenRaw(f.Output, f.RawForms)
 	if err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
-	config.Raw, config.RawLines = raw.writer(rawBinary), raw.writer(rawLines)
-	view := newLoadView(stderr, scenario.Names(scenarios))
-	if metrics != nil {
-		view.metrics = metrics
-		view.say("live metrics at " + metrics.address)
+	show := loadtest.NewProgress(f.err, scenario.Names(f.Scenarios), metrics)
+	f.Live, f.Watch, f.Config.Say = show.Show, show.Begin, show.Say
+	f.Interrupted = func(o loadtest.Outcome) {
+		_, _ = f.write(o.Results, loadViews[:2]) // reportLoad writes them again, with what came of the rollback
 	}
-	config.Live, config.Watch, config.Say = view.live, view.begin, view.say
-	config.Interrupted = func(o loadtest.Outcome) {
-		_ = f.writeVerdict(o.Results) // reportLoad writes them again, with what came of the rollback
-	}
-	outcome, err := f.send(ctx, config)
-	view.stop()
+	outcome, err := f.send(ctx)
+	show.Stop()
 	if outcome.Results.Version == "" {
-		return f.unmeasured(config, began, stdout, nothingMeasured(ctx, err, errors.Join(f.putBack(ctx, t, view), raw.discard())))
+		return f.unmeasured(began, nothingMeasured(ctx, err, errors.Join(f.putBack(ctx, show), raw.Discard())))
 	}
-	err = errors.Join(err, raw.close(), f.putBack(ctx, t, view))
-	return f.reportLoad(outcome, scenarios, stdout, err)
+	return f.reportLoad(outcome, errors.Join(err, raw.Close(), f.putBack(ctx, show)))
 }
 
 // nothingMeasured returns the error of a run that ended before its first phase. left
@@ -278,70 +241,66 @@ func nothingMeasured(ctx context.Context, err, left error) exitError {
 	case errors.As(err, &exit):
 		code, err = exit.code, exit.cause
 	}
-	return exitError{code, errors.Join(err, left)}
+	return exitError{code, errors.Join(err, left), true}
 }
 
 // unmeasured writes the results and the formats of a run that ended before its first
-// phase, and returns its error. An error in the command line or the profile has no results: config then has
-// no target.
-func (f loadFlags) unmeasured(config loadtest.Config, began time.Time, stdout io.Writer, err exitError) error {
-	if config.Target == nil {
+// phase, and returns its error. After an error in the command line or the profile, there is no
+// target and there are no results.
+func (f *loadOptions) unmeasured(began time.Time, err exitError) error {
+	if f.Target == nil {
 		return err
 	}
-	results := loadtest.NotMeasured(config, began, err.cause.Error(), err.code == exitInterrupted)
-	if f.printPart {
-		stdout = io.Discard // it is for the part
+	results := loadtest.NotMeasured(f.Config, began, err.cause.Error(), err.code == exitInterrupted)
+	all := publish.OfLoad.Views(results, view.Options{Quiet: true})
+	if f.PrintPart { // nothing but the part is printed
+		all[publish.Console] = func(io.Writer, int) error { return nil }
 	}
-	all := viewsOf(results, ofLoad, view.Options{Quiet: true})
-	return alsoFailed(err, errors.Join(f.writeVerdict(results), f.jobSummary(all, err.code), f.formats.unjudged(stdout, all, err.code)))
-}
-
-// writeVerdict writes the files that hold the verdict.
-func (f loadFlags) writeVerdict(results load.Results) error {
-	return errors.Join(load.Write(filepath.Join(f.output, loadFile), results), view.Formats["junit"].Load.Write(filepath.Join(f.output, loadJUnitFile), results))
+	_, unwritten := f.write(results, loadViews[:2])
+	return f.alsoFailed(err, unwritten, all)
 }
 
 // consented returns an error, before anything is sent, if the user has not consented
 // to load a target. Targets that the flags start run on this machine.
-func (f loadFlags) consented() error {
-	if f.against != "" {
-		if err := loadtest.Consented(f.against, f.consent...); err != nil {
+func (f *loadOptions) consented() error {
+	if f.Against != "" {
+		if err := loadtest.Consented(f.Against, f.Consent...); err != nil {
 			return fmt.Errorf("--against: %w", err)
 		}
 	}
-	if f.isEmbedded() {
+	if f.IsEmbedded() {
 		return nil
 	}
-	profile, err := f.profile()
+	p, err := f.OpenProfile()
 	if err != nil {
 		return err
 	}
-	address := profile.BaseURL
-	if f.target != embeddedTarget {
-		address = f.target
+	address := p.BaseURL
+	if f.Source.Target != target.EmbeddedName {
+		address = f.Source.Target
 	}
-	if profile.Container != nil || address == "" {
+	if p.Container != nil || address == "" {
 		return nil // starting the target reports a missing address
 	}
-	if err := loadtest.Consented(address, f.consent...); err != nil {
+	if err := loadtest.Consented(address, f.Consent...); err != nil {
 		return fmt.Errorf("--target, or base_url in the profile: %w", err)
 	}
 	return nil
 }
 
 // send runs the scenarios, or the comparison with a second target.
-func (f loadFlags) send(ctx context.Context, config loadtest.Config) (loadtest.Outcome, error) {
-	if f.against == "" {
-		return loadtest.Run(ctx, config)
+func (f *loadOptions) send(ctx context.Context) (loadtest.Outcome, error) {
+	if f.Against == "" {
+		return loadtest.Run(ctx, f.Config)
 	}
-	second, err := secondTarget(config.Target.Profile, f.against)
+	second, err := secondTarget(f.Target.Profile, f.Against)
 	if err != nil {
 		return loadtest.Outcome{}, fmt.Errorf("--against: %w", err)
 	}
-	if err := second.Await(ctx, target.Waiting{For: second.Profile.Wait, Say: config.Say}); err != nil {
-		return loadtest.Outcome{}, exitError{exitCannotTell, fmt.Errorf("--against: %w", err)}
+	if err := second.Await(ctx, target.Waiting{For: second.Profile.Wait, Say: f.Config.Say}); err != nil {
+		return loadtest.Outcome{}, cannotTell(fmt.Errorf("--against: %w", err))
 	}
-	return loadtest.Compare(ctx, config, second, f.pairs)
+	return loadtest.Compare(ctx, f.Config, second, f.Pairs)
 }
 
 // secondTarget returns the target of --against. It has the keys and rows of the profile,
@@ -356,20 +315,20 @@ func secondTarget(p *profile.Profile, address string) (*target.Target, error) {
 	return second, nil
 }
 
-// putBack rolls back what scenarios changed on the target, and shows it in the view.
-func (f loadFlags) putBack(ctx context.Context, t *target.Target, view *loadView) error {
-	if f.journals(t) == "" {
+// putBack rolls back what scenarios changed on the target, and shows it.
+func (f *loadOptions) putBack(ctx context.Context, show *loadtest.Progress) error {
+	if f.JournalDir == "" {
 		return nil
 	}
 	began := time.Now()
-	api, err := t.Client(client.Options{})
+	api, err := f.Target.Client(client.Options{})
 	if err == nil {
 		defer api.Close()
-		_, err = sandbox.CleanupAfterRun(ctx, api, t.Profile, f.output, view.puttingBack)
+		_, err = sandbox.CleanupAfterRun(ctx, api, f.Target.Profile, f.Output, show.PuttingBack)
 	}
-	view.putBack(time.Since(began))
+	show.PutBack(time.Since(began))
 	if err != nil {
-		return fmt.Errorf("some changes could not be rolled back:\n%w\ntry again with: %s", err, f.cleanupOf(t))
+		return fmt.Errorf("some changes could not be rolled back:\n%w\ntry again with: %s", err, f.cleanupOf(f.Target))
 	}
 	return nil
 }

@@ -3,22 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"math/rand/v2"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
-	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
-	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
+	"outreach.example/conformance/reports/publish"
 )
 
 // refusals are errors in the flags.
@@ -31,103 +25,86 @@ func (r *refusals) when(wrong bool, format string, args ...any) {
 	}
 }
 
-// config returns the configuration without the target.
-func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (loadtest.Config, error) {
-	config := loadtest.Config{
-		Scenarios: scenarios, ByName: len(f.scenarios) > 0 || f.file != "", Consent: f.consent, Seed: f.seed, Version: version(), Commit: commit(debug.ReadBuildInfo()),
-		Selection: strings.Join(f.selected, " "), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, Calibrate: calibrate,
-	}
-	config.LagLimit = f.lagLimit
-	var wrong refusals
-	if err := f.runFlags.selection().CheckOperations(); err != nil {
-		wrong = append(wrong, err)
-	}
-	wrong.when(f.printPart && (f.formats.onStdout() != consoleFormat || f.formats.has(format{name: githubFormat})),
-		"--print-part: prints nothing but the part (leave out --format, or give each format a file)")
-	wrong.when(f.seed > math.MaxInt64, "--seed %d: want at most %d", f.seed, math.MaxInt64)
-	wrong.when(f.rowsGiven && !f.isEmbedded(), "--rows %d, or %s: only for the embedded target", f.rows, envvar.OfFlag("rows"))
-	wrong.when(f.given["lag-limit"] && f.lagLimit <= 0, "--lag-limit %s: want more than 0", f.lagLimit)
-	wrong.when(f.workers < 1 || f.workers > generate.MaxWorkers, "--concurrency %d: want 1 to %d (default %d)", f.workers, generate.MaxWorkers, generate.DefaultWorkers)
-	wrong.when(!(f.share > 0 && f.share <= 1), "--inspect-share %v: want a share above 0, at most 1", f.share)
-	var err, wrongThreshold error
-	config.Thresholds, wrongThreshold = f.mergedThresholds(scenarios, stderr)
-	config.Shard, config.Start, err = f.sharing(scenarios, time.Now())
-	return config, errors.Join(append(wrong, wrongThreshold, err)...)
-}
-
-// known returns the scenarios of the file, or the built-in ones.
-func (f loadFlags) known() ([]scenario.Scenario, error) {
-	if f.file == "" {
-		return scenario.Builtin(), nil
-	}
-	return scenario.Load(f.file)
-}
-
-// chosen returns the scenarios that the flags name, with the settings of the flags.
-func (f loadFlags) chosen() ([]scenario.Scenario, error) {
-	all, err := f.known()
+// choose picks the scenarios that the flags name, with the settings of the flags.
+func (f *loadOptions) choose(known []scenario.Scenario) error {
+	picked, err := scenario.Select(known, f.Chosen)
 	if err != nil {
-		return nil, err
-	}
-	picked, err := scenario.Select(all, f.scenarios)
-	if err != nil {
-		return nil, fmt.Errorf("--scenario %w", err)
+		return fmt.Errorf("--scenario %w", err)
 	}
 	var settings []scenario.Setting
-	for _, s := range []scenario.Setting{
-		{Name: "rate", Field: "rate", Value: f.rate},
-		{Name: "burst", Field: "burst", Value: f.burst},
-		{Name: "max-rate", Field: "max_rate", Value: f.maxRate},
-		{Name: "duration", Field: "duration", Value: f.duration},
-		{Name: "warmup", Field: "warmup", Value: f.warmup},
-		{Name: "clients", Field: "clients", Value: f.clients},
-		{Name: "page-size", Field: "page_sizes", Value: f.limits},
-		{Name: "mix", Field: "mix", Value: f.mix},
-		{Name: "probe-budget", Field: "probe_budget", Value: f.budget},
-		{Name: "probe", Field: "probe", Value: f.probe},
-	} {
-		if f.given[s.Name] {
-			s.Name = "--" + s.Name
-			settings = append(settings, s)
+	for _, name := range []string{"rate", "burst", "max-rate", "duration", "warmup", "clients", "page-size", "mix", "probe-budget", "probe"} {
+		if f.Given(name) {
+			field := strings.NewReplacer("-", "_", "page-size", "page_sizes").Replace(name)
+			settings = append(settings, scenario.Setting{Name: "--" + name, Field: field, Value: f.Value(name)})
 		}
 	}
-	return scenario.Override(picked, settings...)
+	f.Scenarios, err = scenario.Override(picked, settings...)
+	return err
 }
 
-// mergedThresholds returns the thresholds of the profile and the flags. It lists
-// those of the profile that apply to other runs on stderr.
-func (f loadFlags) mergedThresholds(chosen []scenario.Scenario, stderr io.Writer) ([]threshold.Threshold, error) {
-	given, wrong := threshold.ParseAll(f.thresholds)
-	known, err := f.known()
-	if err != nil {
-		return nil, err
-	}
-	var ofProfile []string
-	if profile, err := f.profile(); err == nil && profile.Load != nil { // starting the target reports an error of the profile
-		ofProfile = profile.Load.Thresholds
-	}
-	merged, skipped, err := verdict.Applicable{Chosen: chosen, Known: known, Baseline: f.baseline != "", Against: f.against != ""}.Merge(ofProfile, given)
+// configure completes and checks the configuration, except for the target. OfProfile are the
+// thresholds of the profile.
+func (f *loadOptions) configure(known []scenario.Scenario, ofProfile []string) error {
+	f.ByName, f.Version, f.Commit = len(f.Chosen) > 0 || f.File != "", version(), commit()
+	f.Config.Selection, f.Calibrator, f.Calibrate, f.Settings.LoadBudget = f.selected(), calibrator, calibrate, f.Budget
+	var wrong refusals
+	seed, err := drawn(f.Seed)
+	wrong = append(wrong, f.Selection.CheckOperations(), err)
+	wrong.when(f.PrintPart && (f.OnStdout() != publish.Console || f.Annotates()),
+		"--print-part: prints nothing but the part (leave out --format, or give each format a file)")
+	wrong.when(f.Given("rows") && !f.IsEmbedded(), "--rows %d, or %s: only for the embedded target", f.Data.Rows, envvar.OfFlag("rows"))
+	wrong.when(f.Given("lag-limit") && f.LagLimit <= 0, "--lag-limit %s: want more than 0", f.LagLimit)
+	wrong.when(f.Workers < 1 || f.Workers > generate.MaxWorkers, "--concurrency %d: want 1 to %d (default %d)", f.Workers, generate.MaxWorkers, generate.DefaultWorkers)
+	wrong.when(!(f.Inspect.Share > 0 && f.Inspect.Share <= 1), "--inspect-share %v: want a share above 0, at most 1", f.Inspect.Share)
+	wrong = append(wrong, f.judgeBy(known, ofProfile), f.share(time.Now()))
+	f.Seed = seed
+	return errors.Join(wrong...)
+}
+
+// judgeBy merges the thresholds of the profile and the flags. It lists those of the profile that
+// apply to other runs.
+func (f *loadOptions) judgeBy(known []scenario.Scenario, ofProfile []string) error {
+	given, wrong := threshold.ParseAll(f.Thresholds)
+	merged, skipped, err := verdict.Applicable{Chosen: f.Scenarios, Known: known, Baseline: f.Baseline != "", Against: f.Against != ""}.Merge(ofProfile, given)
 	if err = errors.Join(wrong, err); err == nil && len(skipped) > 0 {
-		_, _ = fmt.Fprintf(stderr, "skipped thresholds of the profile, which do not apply to this run: %s\n", strings.Join(skipped, ", "))
+		_, _ = fmt.Fprintf(f.err, "skipped thresholds of the profile, which do not apply to this run: %s\n", strings.Join(skipped, ", "))
 	}
-	return merged, err
+	f.Config.Thresholds = merged
+	return err
 }
 
-// compared returns the thresholds, the profile's included, whose baselines are read.
-// Errors of thresholds and profile are reported where they are used.
-func (f loadFlags) compared() []threshold.Threshold {
-	texts := f.thresholds
-	if profile, err := f.profile(); err == nil && profile.Load != nil {
-		texts = slices.Concat(profile.Load.Thresholds, texts)
+// share reads the shard and the start. It returns an error for all flags of shards and of
+// comparisons that are invalid or contradict each other.
+func (f *loadOptions) share(now time.Time) error {
+	var wrongShard, wrongStart error
+	f.Shard, wrongShard = loadtest.ParseShard(f.ShardOf)
+	f.Start, wrongStart = loadtest.ParseStart(f.StartAt, now)
+	wrong := refusals{wrongShard, wrongStart}
+	sharded, against, relative, ahead := f.Shard.Of > 1, f.Against != "", strings.HasPrefix(f.StartAt, "+"), f.Start.Sub(now)
+	for _, one := range f.Scenarios {
+		wrong.when(sharded && !one.Shardable(), "--shard: scenario %s is adaptive and cannot be sharded (choose others with --scenario)", one.Name)
+		wrong.when(!sharded && f.StartAt != "" && !one.Shardable(), "--start-at: scenario %s is adaptive and starts at once (choose others with --scenario)", one.Name)
 	}
-	thresholds, _ := threshold.ParseAll(texts)
-	return thresholds
-}
-
-// fitTo adds the target to the configuration.
-func (f loadFlags) fitTo(config *loadtest.Config, t *target.Target) {
-	config.Target, config.JournalDir = t, f.journals(t)
-	if config.Seed == 0 {
-		config.Seed = 1 + rand.Uint64N(1<<31)
+	wrong.when(sharded && f.StartAt == "", "--shard needs --start-at: the same time for all shards, at least %s ahead", loadtest.LeastAhead)
+	wrong.when(sharded && relative, "--start-at %s: relative to the start of each shard (give all shards the same absolute time)", f.StartAt)
+	wrong.when(sharded && !relative && !f.Start.IsZero() && ahead < loadtest.LeastAhead,
+		"--start-at %s: only %s ahead, want at least %s for the calibration", f.StartAt, ahead.Round(time.Second), loadtest.LeastAhead)
+	wrong.when(sharded && f.IsEmbedded(), "--shard needs a --target that all shards reach: each process has its own embedded server")
+	wrong.when(sharded && f.Seed == 0, "--shard needs --seed: the same for all shards")
+	wrong.when(!sharded && f.PrintPart, "--print-part needs --shard")
+	wrong.when(against && f.StartAt != "", "--against and --start-at exclude each other")
+	wrong.when(against && f.Baseline != "", "--against and --baseline exclude each other: a run is compared with one of them")
+	wrong.when(!against && f.Given("pairs"), "--pairs needs --against")
+	switch least := verdict.LeastPairs(); {
+	case !against:
+	case sharded:
+		wrong.when(true, "--against and --shard exclude each other")
+	case len(f.Chosen) != 1:
+		wrong.when(true, "--against compares one scenario (choose it with --scenario, e.g. mixed)")
+	case f.Scenarios[0].Kind != scenario.Steady:
+		wrong.when(true, "--against needs a scenario of kind %s, such as mixed; %s is of kind %s", scenario.Steady, f.Scenarios[0].Name, f.Scenarios[0].Kind)
+	default:
+		wrong.when(f.Pairs < least || f.Pairs > verdict.MostPairs, "--pairs %d: want %d to %d (fewer cannot show a difference)", f.Pairs, least, verdict.MostPairs)
 	}
+	return errors.Join(wrong...)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,14 +16,17 @@ import (
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/reports/publish"
 )
 
-// mergeCommand is the name of the command below load.
-const mergeCommand = "merge"
+type loadMergeOptions struct {
+	session
+	gateOptions
+}
 
 func newLoadMerge() *cobra.Command {
-	var f loadFlags
-	cmd := &cobra.Command{
+	f := &loadMergeOptions{session: at(defaultLoadOutput, publish.OfLoad.Names()...)}
+	return command(&cobra.Command{
 		Use:   mergeCommand + " PART...",
 		Short: "Join the parts of a sharded load run",
 		Long: `merge joins the parts that the shards of a load run wrote, as if one process had
@@ -33,51 +37,37 @@ appears twice or belongs to another run.`,
 		Example: `  outreach-conformance load merge shards/*/part.json -o load-results
   kubectl logs -l job-name=load --tail=-1 | grep '^{' | outreach-conformance load merge -`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.formats.in(cmd.OutOrStdout(), func() error { return f.merge(args, cmd.InOrStdin(), cmd.OutOrStdout()) })
-		},
-	}
-	flags := cmd.Flags()
-	group(flags, "Gate", func() { registerGate(flags, &f) })
-	group(flags, "Output", func() {
-		registerOutput(flags, &f.output, defaultLoadOutput)
-		registerVerbose(flags, &f.verbose, "every phase and violation")
-		f.formats.register(flags, loadFormats)
-	})
-	return cmd
+	}, f, "Gate: threshold baseline\nOutput: output verbose format", f.merge, "{verbose}", "every phase and violation")
 }
 
-func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) error {
-	thresholds, err := threshold.ParseAll(f.thresholds)
+func (f *loadMergeOptions) merge(_ context.Context, sources []string) error {
+	thresholds, err := threshold.ParseAll(f.Thresholds)
 	if err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
-	if err := verdict.CheckOverwrite(filepath.Join(f.output, loadFile), f.baseline, thresholds); err != nil {
-		return exitError{exitUsage, err}
+	baselines, overwrites, unread := f.baselines(f.Output, thresholds)
+	if overwrites != nil {
+		return overwrites
 	}
-	baselines, err := verdict.ReadBaselines(f.baseline, thresholds)
-	if err != nil {
-		return exitError{exitUsage, err}
+	if unread != nil {
+		return unread
 	}
 	var parts []loadtest.Part
 	for _, source := range sources {
-		read, err := readParts(source, stdin)
+		read, err := readParts(source, f.in)
 		if err != nil {
-			return exitError{exitUsage, err}
+			return err
 		}
 		parts = append(parts, read...)
 	}
-	applicable := verdict.Applicable{Chosen: parts[0].Scenarios, Known: scenario.Builtin(), Baseline: f.baseline != ""}
+	applicable := verdict.Applicable{Chosen: parts[0].Scenarios, Known: scenario.Builtin(), Baseline: f.Baseline != ""}
 	if err := applicable.Check(thresholds); err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
-	if err := errors.Join(outputdir.Prepare(f.output, mergedFiles...), forgetMerged(f.output)); err != nil {
-		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
+	if err := errors.Join(f.prepare(append(sources, f.Baseline), mergedFiles...), outputdir.Forget(f.Output, mergedFiles...)); err != nil {
+		return err
 	}
-	if err := f.formats.prepare(append(sources, f.baseline)...); err != nil {
-		return exitError{exitUsage, err}
-	}
-	return f.reportLoad(loadtest.Merge(parts, thresholds, baselines), nil, stdout, nil)
+	return (&loadOptions{session: f.session}).reportLoad(loadtest.Merge(parts, thresholds, baselines), nil)
 }
 
 // readParts reads a file of parts, the part in a directory, or the standard input.

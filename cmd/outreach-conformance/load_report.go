@@ -1,21 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/loadtest"
-	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/reports/publish"
 	"outreach.example/conformance/reports/view"
 )
 
@@ -24,62 +20,36 @@ const (
 	loadFile      = load.FileName
 	pageFile      = "load.html"
 	loadJUnitFile = "load-junit.xml" // beside the junit.xml of a run in the same directory
-	metricsFile   = "metrics.txt"
 	hdrFile       = "latency.hlog"
-	rawFile       = "results.bin"
-	rawLinesFile  = "results.jsonl"
+	metricsFile   = "metrics.txt"
 	partFile      = "part.json"
 )
 
-// forgetLoad removes the results of an earlier load run from the directory: a run
-// that ends before it has measured must not leave an old pass. Files that no load run
-// wrote stay.
-func forgetLoad(dir string) error {
-	return errors.Join(forgetFiles(dir, partFile), forgetMerged(dir)) // load.json last: it marks the directory as ours
-}
+// loadViews are the files that show results, with their formats. The first two hold the verdict.
+var loadViews = [][2]string{{loadFile, "json"}, {loadJUnitFile, "junit"}, {pageFile, "html"}, {metricsFile, "openmetrics"}}
 
-// forgetMerged is forgetLoad without the part of a shard, which a merge may read.
-func forgetMerged(dir string) error { return forgetFiles(dir, mergedFiles...) }
+var (
+	// mergedFiles are the files that a merge writes, like every load run.
+	mergedFiles = []string{loadFile, pageFile, loadJUnitFile, metricsFile, hdrFile, loadtest.RawFile, loadtest.RawLinesFile}
+	// loadFiles are also the part of a shard, which a merge may read.
+	loadFiles = append(slices.Clone(mergedFiles), partFile)
+)
 
-// mergedFiles are the files that a merge writes, like every load run.
-var mergedFiles = []string{pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, rawLinesFile, loadFile}
-
-func forgetFiles(dir string, names ...string) error {
-	if !outputdir.IsResults(filepath.Join(dir, loadFile)) {
-		return nil
-	}
-	var failed []error
-	for _, name := range names {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			failed = append(failed, fmt.Errorf("remove the results of an earlier run: %w", err))
-		}
-	}
-	return errors.Join(failed...)
-}
-
-// reportLoad writes the files and the summary, and returns the exit code of the
-// verdict. failed is an error after the load. Such a run does not pass, in any file
+// reportLoad writes the files and the summary, and returns an error with the exit code of the
+// verdict. Failed is an error after the load. Such a run does not pass, in any file
 // that can be written.
-func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario, stdout io.Writer, failed error) error {
+func (f *loadOptions) reportLoad(o loadtest.Outcome, failed error) error {
 	o.Results = doubted(o.Results, failed)
-	written := f.writeLoad(o, scenarios)
-	if again := doubted(o.Results, written.failed); again.Verdict != o.Results.Verdict {
+	written, unwritten := f.writeLoad(o)
+	if again := doubted(o.Results, unwritten); again.Verdict != o.Results.Verdict {
 		o.Results = again
-		written = f.writeLoad(o, scenarios)
+		written, unwritten = f.writeLoad(o)
 	}
-	failed = errors.Join(failed, written.failed)
-	all := viewsOf(o.Results, ofLoad, view.Options{Verbose: f.verbose, ResultsPath: written.results, ReportPath: written.page})
-	code := o.Results.ExitCode()
-	failed = errors.Join(failed, f.formats.write(all, despite(failed, code)))
-	if err := f.jobSummary(all, despite(failed, code)); err != nil {
-		failed = errors.Join(failed, fmt.Errorf("write the job summary: %w", err))
+	all := publish.OfLoad.Views(o.Results, view.Options{Verbose: f.Verbose, ResultsPath: written[loadFile], ReportPath: written[pageFile]})
+	if f.PrintPart {
+		all[publish.Console] = func(w io.Writer, _ int) error { return loadtest.WritePart(w, o, f.Scenarios, f.LagLimit) }
 	}
-	return end(code, failed, func(code int) error {
-		if f.printPart {
-			return loadtest.WritePart(stdout, o, scenarios, f.lagLimit)
-		}
-		return f.formats.show(stdout, all, code)
-	})
+	return f.conclude(all, o.Results.ExitCode(), errors.Join(failed, unwritten))
 }
 
 // doubted returns the results, without a pass if something failed after the load.
@@ -92,53 +62,28 @@ func doubted(r load.Results, failed error) load.Results {
 	return r
 }
 
-// writtenLoad holds the files that the summary names.
-type writtenLoad struct {
-	results, page string // empty if they could not be written
-	failed        error
+// write writes files that show results. It returns the paths of those that could be written.
+func (f *loadOptions) write(results load.Results, views [][2]string) (written map[string]string, failed error) {
+	written = map[string]string{}
+	for _, v := range views {
+		path := filepath.Join(f.Output, v[0])
+		if err := view.Formats[v[1]].Load.Write(path, results); err != nil {
+			failed = errors.Join(failed, err)
+		} else {
+			written[v[0]] = path
+		}
+	}
+	return written, failed
 }
 
-func (f loadFlags) writeLoad(o loadtest.Outcome, scenarios []scenario.Scenario) writtenLoad {
-	path := func(name string) string { return filepath.Join(f.output, name) }
-	inJSON, inPage := load.Write(path(loadFile), o.Results), view.Formats["html"].Load.Write(path(pageFile), o.Results)
-	w := writtenLoad{failed: errors.Join(inJSON, inPage,
-		view.Formats["junit"].Load.Write(path(loadJUnitFile), o.Results),
-		view.Formats["openmetrics"].Load.Write(path(metricsFile), o.Results),
-		toFile(path(hdrFile), func(to io.Writer) error { return writeHDR(to, o) }),
-	)}
+// writeLoad writes all files of a load run.
+func (f *loadOptions) writeLoad(o loadtest.Outcome) (written map[string]string, failed error) {
+	written, failed = f.write(o.Results, loadViews)
+	failed = errors.Join(failed, atomicfile.Stream(filepath.Join(f.Output, hdrFile), o.WriteHDRLog))
 	if o.Results.Run.Shard != nil {
-		part := func(to io.Writer) error { return loadtest.WritePart(to, o, scenarios, f.lagLimit) }
-		w.failed = errors.Join(w.failed, toFile(path(partFile), part))
+		failed = errors.Join(failed, atomicfile.Stream(filepath.Join(f.Output, partFile), func(w io.Writer) error {
+			return loadtest.WritePart(w, o, f.Scenarios, f.LagLimit)
+		}))
 	}
-	if inJSON == nil {
-		w.results = path(loadFile)
-	}
-	if inPage == nil {
-		w.page = path(pageFile)
-	}
-	return w
-}
-
-// writeHDR writes the histograms of all phases, one log after the other.
-func writeHDR(w io.Writer, o loadtest.Outcome) error {
-	for _, part := range o.Parts {
-		for _, rec := range part.Recordings {
-			if err := rec.WriteHDRLog(w); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// toFile replaces the file with what write writes, once it is complete.
-func toFile(path string, write func(io.Writer) error) error {
-	return atomicfile.Replace(path, func(temporary string) error {
-		file, err := os.Create(temporary)
-		if err != nil {
-			return err
-		}
-		buffered := bufio.NewWriter(file)
-		return errors.Join(write(buffered), buffered.Flush(), file.Close())
-	})
+	return written, failed
 }

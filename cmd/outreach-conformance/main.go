@@ -7,6 +7,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -15,17 +16,25 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/envvar"
+	"outreach.example/conformance/internal/options"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/reports/publish"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/tree"
@@ -45,7 +54,9 @@ func main() {
 	}
 	log.SetOutput(io.Discard) // net/http logs responses that it did not expect, which may hold a key
 	calibrator = ownNullServer()
-	os.Exit(execute(os.Args[1:], ownStdout(), os.Stderr))
+	ctx, _ := signal.NotifyContext(context.Background(), stopSignals()...) // until the process ends
+	endAtSecondInterrupt()
+	os.Exit(execute(ctx, os.Args[1:], ownStdout(), os.Stderr))
 }
 
 // ownStdout takes the standard output from the libraries, so that only the command prints
@@ -57,13 +68,10 @@ func ownStdout() io.Writer {
 	return stdout
 }
 
-// execute runs one command line and returns the exit code.
-func execute(args []string, stdout, stderr io.Writer) int {
+// execute runs one command line and returns the exit code. The end of the context interrupts it.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	stdout, stderr = redact.Process.Writer(stdout), redact.Process.Writer(stderr)
 	prepareRedaction(os.Environ())
-	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
-	defer stop()
-	defer endAtSecondInterrupt()()
 	root := newRoot()
 	unwrittenHelp := checkHelp(root)
 	root.SetArgs(args)
@@ -83,18 +91,75 @@ func execute(args []string, stdout, stderr io.Writer) int {
 			annotateMistake(cmd, stdout, exit.cause)
 		}
 		return exit.code
-	default:
-		switch strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ") {
-		case runCommand:
-			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultOutput, removeEarlier))
-		case loadCommand:
-			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultLoadOutput, forgetLoad))
-		case loadCommand + " " + mergeCommand:
-			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultLoadOutput, forgetMerged))
+	}
+	// The command line is wrong, so that nothing was judged.
+	err = errors.Join(err, forgetUnparsed(cmd, args))
+	say(stderr, err.Error())
+	annotateMistake(cmd, stdout, err)
+	return exitUsage
+}
+
+// forgetUnparsed removes the earlier results in the output directory of a command that could
+// not begin. It looks for the directory in the arguments and the environment. It removes
+// nothing if another value leads to the directory or to results in it: that may be the
+// baseline, or what --only-failed repeats.
+func forgetUnparsed(cmd *cobra.Command, args []string) error {
+	files := forgotten[strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")]
+	if files == nil {
+		return nil
+	}
+	dir, values, before := "", []string{}, ""
+	for _, name := range []string{"baseline", "threshold", "only-failed"} {
+		values = append(values, os.Getenv(envvar.OfFlag(name)))
+	}
+	for _, arg := range args {
+		flag, value, joined := strings.Cut(arg, "=")
+		switch {
+		case before == "--output" || before == "-o":
+			dir = arg
+		case joined && (flag == "--output" || flag == "-o"):
+			dir = value
+		case strings.HasPrefix(arg, "-o") && arg != "-o":
+			dir = strings.TrimPrefix(arg, "-o")
+		default:
+			values = append(values, arg, value)
 		}
-		say(stderr, err.Error())
-		annotateMistake(cmd, stdout, err)
-		return exitUsage
+		before = arg
+	}
+	dir = cmp.Or(dir, os.Getenv(envvar.OfFlag("output")), cmd.Flag("output").DefValue)
+	for _, value := range values {
+		for one := range strings.SplitSeq(value, ",") { // a variable holds a list of thresholds
+			_, compared, _ := strings.Cut(one, " vs ")
+			for _, kept := range []string{dir, filepath.Join(dir, loadFile), filepath.Join(dir, resultsFile)} {
+				if outputdir.Same(value, kept) || outputdir.Same(compared, kept) {
+					return nil
+				}
+			}
+		}
+	}
+	return outputdir.Forget(dir, files...)
+}
+
+// forgotten are the files of an earlier run that a command must not leave, by the command.
+var forgotten = map[string][]string{runCommand: verdictFiles, loadCommand: loadFiles, loadCommand + " " + mergeCommand: mergedFiles}
+
+// annotateMistake writes an annotation for the error of a command, if its output has
+// the format of GitHub.
+func annotateMistake(cmd *cobra.Command, stdout io.Writer, mistake error) {
+	format := cmd.Flags().Lookup("format")
+	if format == nil {
+		return
+	}
+	// A flag after the mistake and the environment were not read.
+	values := options.Values(format, os.Getenv(envvar.OfFlag(format.Name)))
+	if list, ok := format.Value.(pflag.SliceValue); ok {
+		values = append(values, list.GetSlice()...)
+	}
+	for _, value := range values {
+		if slices.Contains(strings.Split(value, ","), publish.GitHub) {
+			_ = view.Mistake(stdout, mistake) // the error itself goes to standard error
+			return
+		}
 	}
 }
 
@@ -110,16 +175,6 @@ func prepareRedaction(environ []string) {
 	redact.Process.Public(string(schemas.OpenAPI()), string(reports.Schema()), string(load.Schema()))
 }
 
-// terminalOf returns the file behind an output of execute. It reports false for an
-// output that is no file.
-func terminalOf(w io.Writer) (*os.File, bool) {
-	if gate, ok := w.(*redact.Writer); ok {
-		w = gate.Unwrap()
-	}
-	file, ok := w.(*os.File)
-	return file, ok
-}
-
 // say prints a message. It may hold arguments of the caller and words of the target, so
 // that it is made printable.
 func say(stderr io.Writer, message string) {
@@ -128,41 +183,23 @@ func say(stderr io.Writer, message string) {
 }
 
 // exitError is an error with the exit code of the process. The cause is printed, if
-// there is one.
+// there is one. It is final if an interrupt does not replace it.
 type exitError struct {
 	code  int
 	cause error
+	final bool
 }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit %d: %v", e.code, e.cause) }
 
 func (e exitError) Unwrap() error { return e.cause }
 
+// cannotTell returns the error of a command that is inconclusive.
+func cannotTell(err error) error { return exitError{code: exitCannotTell, cause: err} }
+
 // interrupted is the error of a command that a signal interrupted before it had a
-// result. It replaces other errors: the interrupt caused them.
-var interrupted = exitError{exitInterrupted, errors.New("interrupted")}
-
-// despite returns the exit code of a verdict if another error came up, such as a file that
-// could not be written: it turns a pass into inconclusive.
-func despite(failed error, code int) int {
-	if failed != nil {
-		return cmp.Or(code, exitCannotTell)
-	}
-	return code
-}
-
-// end calls summarise with the exit code of a command that has results, and returns
-// an error with that code. Code is the verdict's. Failed is another error (despite).
-func end(code int, failed error, summarise func(code int) error) error {
-	code = despite(failed, code)
-	if err := summarise(code); err != nil {
-		code, failed = cmp.Or(code, exitCannotTell), errors.Join(failed, fmt.Errorf("write the summary: %w", err))
-	}
-	if code == 0 {
-		return nil
-	}
-	return exitError{code, failed}
-}
+// result.
+var interrupted = exitError{exitInterrupted, errors.New("interrupted"), true}
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -190,29 +227,54 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// Ginkgo would end the process, with the exit code of a failure.
 			if _, err := os.Getwd(); err != nil {
-				return exitError{exitCannotTell, fmt.Errorf("working directory: %w (start in a directory that exists)", err)}
+				return cannotTell(fmt.Errorf("working directory: %w (start in a directory that exists)", err))
 			}
-			if err := checkEnvironment(cmd.Root(), os.Environ()); err != nil {
+			if err := options.Complete(cmd, "truth-addr", "webhook-url"); err != nil {
 				return err
 			}
-			if err := setFromEnvironment(cmd.Flags(), os.Getenv); err != nil {
-				return err
-			}
-			if err := checkTargetIsNamed(cmd.Flags(), os.LookupEnv); err != nil {
+			if err := checkTargetIsNamed(cmd.Flags()); err != nil {
 				return err
 			}
 			if output := cmd.Flags().Lookup("output"); output != nil && output.Value.String() == "-" {
 				return errors.New("--output -: not a directory (the summary goes to the standard output anyway)")
 			}
 			limitMemory(cmd)
-			return refuseEmpty(cmd.Flags())
+			return nil
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(explainFlagError)
+	root.SetFlagErrorFunc(options.Explain)
 	root.AddCommand(newRun(), newExplore(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCertify(), newReport(), newJudge(), newCleanup(), newVersion(), newNullServer())
-	groupHelp(root)
+	options.GroupHelp(root)
 	return root
+}
+
+// checkTargetIsNamed returns an error if the variable of the target is set but empty, and
+// nothing else names a target. A step of a pipeline that should have set it has failed:
+// the embedded server, which passes, is not what the user wants to judge.
+func checkTargetIsNamed(flags *pflag.FlagSet) error {
+	if flags.Lookup("target") == nil || flags.Changed("target") || flags.Changed("target-profile") {
+		return nil
+	}
+	if value, set := os.LookupEnv(target.EnvTarget); set && value == "" {
+		return fmt.Errorf("%s is set, but empty: it names no target (unset it, or set it to embedded, to judge the embedded server)", target.EnvTarget)
+	}
+	return nil
+}
+
+// checkHelp lets help be written at once, and returns a function with the error of that:
+// Cobra ignores it.
+func checkHelp(root *cobra.Command) (unwritten func() error) {
+	var failed error
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		out, text := cmd.OutOrStdout(), &bytes.Buffer{}
+		cmd.SetOut(text)
+		help(cmd, args)
+		cmd.SetOut(out)
+		_, failed = out.Write(text.Bytes())
+	})
+	return func() error { return failed }
 }
 
 // stamped is the version that a release build sets, with -ldflags -X.
@@ -237,7 +299,7 @@ func newVersion() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s (%s; commit %s; %s, %s checks)\n", cmd.Root().Name(), version(), runtime.Version(),
-				cmp.Or(commit(debug.ReadBuildInfo()), "unknown"), tree.Description, printable.Number(len(spec.Pairs())))
+				cmp.Or(commit(), "unknown"), tree.Description, printable.Number(len(spec.Pairs())))
 			return err
 		},
 	}
@@ -247,12 +309,10 @@ func newVersion() *cobra.Command {
 var stampedCommit string
 
 // commit returns the commit of a release, or the one that the build recorded, or "".
-func commit(info *debug.BuildInfo, ok bool) string {
-	if stampedCommit != "" {
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if stampedCommit != "" || !ok {
 		return stampedCommit
-	}
-	if !ok {
-		return ""
 	}
 	settings := map[string]string{}
 	for _, s := range info.Settings {

@@ -31,11 +31,9 @@ const program = testbed.Program
 func TestMain(m *testing.M) {
 	testscript.Main(testbed.Tidying{Tests: m}, map[string]func(){
 		program: func() {
-			calibrator = []string{os.Args[0], nullServerCommand}
 			calibrate = calibrations[os.Getenv(calibrationVariable)]
-			os.Exit(execute(os.Args[1:], ownStdout(), os.Stderr))
+			main()
 		},
-		soakProgram: soakOf8Hours,
 	})
 }
 
@@ -46,10 +44,13 @@ const (
 	measured            = "measured"
 )
 
+// instant is a calibration that takes no time.
+func instant(context.Context, generate.CalibrationOptions) (measure.Calibration, error) {
+	return measure.Calibration{Ceiling: 10_000, Rate: 5000, CPU: 100 * time.Microsecond}, nil
+}
+
 var calibrations = map[string]func(context.Context, generate.CalibrationOptions) (measure.Calibration, error){
-	"": func(context.Context, generate.CalibrationOptions) (measure.Calibration, error) {
-		return measure.Calibration{Ceiling: 10_000, Rate: 5000, CPU: 100 * time.Microsecond}, nil
-	},
+	"": instant,
 	endless: func(ctx context.Context, options generate.CalibrationOptions) (c measure.Calibration, err error) {
 		for err == nil {
 			c, err = generate.Calibrate(ctx, options)
@@ -61,11 +62,13 @@ var calibrations = map[string]func(context.Context, generate.CalibrationOptions)
 
 // TestScripts runs testdata/*.txtar. Beside testscript's own commands they have:
 //
-//	exits CODE COMMAND…           the command ends with just that exit code
+//	exits CODE COMMAND…           the command ends with just that exit code; the program
+//	                              runs in this process
 //	start NAME PATTERN COMMAND…   starts the command and waits until a line of
 //	                              its output matches; $NAME is the last group, and
-//	                              a named group sets the variable of its name
-//	interrupt NAME CODE           sends SIGINT to what was started; it must end
+//	                              a named group sets the variable of its name; serve
+//	                              runs in this process
+//	interrupt NAME CODE           interrupts what was started; it must end
 //	                              with that code; its output is in NAME.log
 //	results FILE VERDICT          the file is valid against the results' JSON
 //	                              Schema and has that verdict
@@ -85,9 +88,9 @@ var calibrations = map[string]func(context.Context, generate.CalibrationOptions)
 //	                              route-first or authorization-first
 //
 // $DOCUMENT is the file of the OpenAPI document.
-func TestScripts(t *testing.T) { runScripts(t, "testdata") }
+func TestScripts(t *testing.T) { runScripts(t, scripts) }
 
-func TestScripts_long(t *testing.T) { runScripts(t, "testdata/long") }
+func TestScripts_long(t *testing.T) { runScripts(t, filepath.Join(scripts, "long")) }
 
 func runScripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
@@ -96,11 +99,7 @@ func runScripts(t *testing.T, dir string) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv(testbed.RaceVariable, testbed.RaceOptions)
-			document, err := filepath.Abs(filepath.Join("..", "..", "schemas", "openapi.yaml"))
-			if err != nil {
-				return err
-			}
-			env.Setenv("DOCUMENT", document)
+			env.Setenv("DOCUMENT", filepath.Join(repository, "schemas", "openapi.yaml"))
 			env.Values[scriptKey{}] = &script{vars: env.Vars, running: map[string]*process{}}
 			return nil
 		},
@@ -123,7 +122,11 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: exits CODE COMMAND…")
 	}
 	want, got := exitCode(ts, args[0]), 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
+	if args[1] == program {
+		enter(ts)
+		got = execute(context.Background(), args[2:], ts.Stdout(), ts.Stderr())
+		leave()
+	} else if err := ts.Exec(args[1], args[2:]...); err != nil {
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {
 			ts.Fatalf("%v", err)

@@ -26,7 +26,7 @@ func newNullServer() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			size, err := strconv.ParseUint(args[0], 10, 32)
 			if err != nil || size > mostNullBytes {
-				return exitError{exitUsage, err}
+				return exitError{code: exitUsage, cause: err}
 			}
 			return generate.NullServer(bytes.Repeat([]byte("x"), int(size)), cmd.OutOrStdout(), os.Stdin)
 		},

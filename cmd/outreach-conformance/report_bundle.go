@@ -1,17 +1,20 @@
 package main
 
 import (
-	"path/filepath"
+	"context"
 
 	"github.com/spf13/cobra"
 
-	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/certify"
 )
 
 func newReportBundle() *cobra.Command {
-	var b bundleFlags
-	var output string
-	cmd := &cobra.Command{
+	f := &struct {
+		session
+		certify.Settings
+	}{at(certifiedOutput), certify.Settings{Level: string(spec.ProfileFull)}}
+	return command(&cobra.Command{
 		Use:   "bundle DIRECTORY...",
 		Short: "Pack recorded runs into one file that others can check",
 		Long: `bundle packs the results and the evidence of runs into bundle.zip: with a page, the
@@ -22,23 +25,17 @@ A bundle is a certificate only if certify made its runs.`,
 		Example: `  outreach-conformance run --target-profile server.yaml --evidence
   outreach-conformance report bundle conformance-results -o bundled`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := b.options()
-			if err == nil {
-				err = outputdir.Prepare(output, bundleFile)
-			}
-			if err == nil {
-				options.Reference, err = referenceObservations(cmd.Context())
-			}
-			if err != nil {
-				return exitError{exitUsage, err}
-			}
-			_, err = writeBundle(filepath.Join(output, bundleFile), args, options, cmd.OutOrStdout())
-			return err
-		},
-	}
-	flags := cmd.Flags()
-	group(flags, "Bundle", func() { b.register(flags) })
-	group(flags, "Output", func() { registerOutput(flags, &output, certifiedOutput) })
-	return cmd
+	}, f, "Bundle: level signing-key expires\nOutput: output", func(ctx context.Context, args []string) error {
+		o, err := f.Options(version(), commit())
+		if err == nil {
+			err = f.prepare(nil, certify.BundleFile)
+		}
+		if err == nil {
+			o.Reference, err = certify.Reference(ctx, version())
+		}
+		if err == nil {
+			_, err = f.writeBundle(args, o)
+		}
+		return err
+	})
 }

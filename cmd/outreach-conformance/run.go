@@ -5,25 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/envvar"
+	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/bundle"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/earlier"
 	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/reports/publish"
 	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
@@ -31,41 +32,17 @@ import (
 	"outreach.example/conformance/suites/tree"
 )
 
-// closeTimeout is the maximum time to stop a target.
-const closeTimeout = 10 * time.Second
-
-type runFlags struct {
-	settingFlags
-
-	target        string
-	targetProfile string
-	profiles      []string
-	operations    []string
-	narrows       bool // the operations bound all requests, not only the checks
-	requirements  []string
-	groups        []string
-	seed          uint64
-	rows          int
-	rowsGiven     bool
-	seedGiven     bool
-	output        string
-	evidence      bool
-	verbose       bool
-	quiet         bool
-
-	onlyFailed string
-	failFast   bool
-	watch      bool
-
-	baseline string
-	before   *reports.Results // of the baseline; nil without one
-	unminted []string         // keys that the mint command failed to make
-
-	expectedFailures string
-	writeExpected    string
-	reason           string
-
-	formats formats
+type runOptions struct {
+	session
+	runner.Config
+	Profiles         []string `flag:"profile,p" usage:"sets of requirements: {profiles} (the target is described by --target-profile)"`
+	Baseline         string   `flag:"baseline" usage:"results of an earlier run to compare with (results.json): the run fails if a check newly fails or is no longer assessed"`
+	OnlyFailed       string   `flag:"only-failed" usage:"judge only what failed, or ended in an error, in this results.json of an earlier run"`
+	Watch            bool     `flag:"watch" usage:"repeat what failed each second until it passes; then a full run decides"`
+	ExpectedFailures string   `flag:"expected-failures" usage:"YAML file of expected failures, in addition to those of the target profile"`
+	Reason           string   `flag:"reason" usage:"reason of new entries of --write-expected; without it, they cannot be used before a person writes one"`
+	WriteExpected    string   `flag:"write-expected" usage:"YAML file to write the other failures to, for --expected-failures; new entries expire after {days} days"`
+	Evidence         bool     `flag:"evidence" usage:"record every exchange without its keys in {evidence} (HTTP Archive 1.2), for report verify"`
 }
 
 const (
@@ -75,14 +52,20 @@ const (
 
 // The files of a run in the output directory.
 const (
-	resultsFile = "results.json"
-	junitFile   = "junit.xml"
-	reportFile  = "report.html"
+	resultsFile    = earlier.RunFile
+	junitFile      = "junit.xml"
+	reportFile     = "report.html"
+	differenceFile = "difference.json"
+	evidenceFile   = bundle.EvidenceFile
 )
 
+// verdictFiles hold the verdict of a run: one that ends before it has judged must not leave an
+// old pass for CI to read.
+var verdictFiles = []string{resultsFile, junitFile, reportFile, differenceFile}
+
 func newRun() *cobra.Command {
-	var f runFlags
-	cmd := &cobra.Command{
+	f := &runOptions{session: at(defaultOutput, publish.OfRun.Names()...), Profiles: []string{string(spec.ProfileFull)}}
+	return command(&cobra.Command{
 		Use:   runCommand,
 		Short: "Judge a target and write the results",
 		Long: `run sends requests to a target and checks the responses against the
@@ -109,224 +92,242 @@ exit code is that of the verdict in any case.`,
   outreach-conformance run --target-profile server.yaml --format console,sarif=out.sarif,gitlab=quality.json
   outreach-conformance run --target-profile server.yaml --write-expected known.yaml
   outreach-conformance run --target-profile server.yaml --expected-failures known.yaml`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.rowsGiven, f.seedGiven = cmd.Flags().Changed("rows"), cmd.Flags().Changed("seed")
-			return f.formats.in(cmd.OutOrStdout(), func() error { return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()) })
-		},
-	}
-	flags := cmd.Flags()
-	group(flags, "Target", func() {
-		f.registerTarget(flags)
-		flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, rowsUsage)
-	})
-	group(flags, "Selection", func() {
-		f.registerSelection(flags, []string{string(spec.ProfileFull)})
-		registerSeed(flags, &f.seed, 0, "order of the specs and content of the requests (default: drawn and printed)")
-	})
-	group(flags, "Pace and safety", func() {
-		f.registerPace(flags)
-		f.registerBudget(flags)
-		f.registerWrites(flags)
-	})
-	group(flags, "Gate", func() {
-		f.registerMinimum(flags)
-		flags.StringVar(&f.baseline, "baseline", "", "results of an earlier run to compare with (results.json): the run fails if a check newly fails or is no longer assessed")
-	})
-	group(flags, "While you fix a server", func() {
-		flags.StringVar(&f.onlyFailed, "only-failed", "", "judge only what failed, or ended in an error, in this results.json of an earlier run")
-		flags.BoolVar(&f.failFast, "fail-fast", false, "end the run at the first failure that is not expected")
-		flags.BoolVar(&f.watch, "watch", false, "repeat what failed each second until it passes; then a full run decides")
-	})
-	group(flags, "Expected failures", func() {
-		flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of expected failures, in addition to those of the target profile")
-		flags.StringVar(&f.reason, "reason", "", "reason of new entries of --write-expected; without it, they cannot be used before a person writes one")
-		flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the other failures to, for --expected-failures; new entries expire after %d days", expectedDays))
-	})
-	group(flags, "Output", func() {
-		registerOutput(flags, &f.output, defaultOutput)
-		flags.BoolVar(&f.evidence, "evidence", false, "record every exchange without its keys in "+evidenceFile+" (HTTP Archive 1.2), for report verify")
-		registerVerbose(flags, &f.verbose, "every violation and observation")
-		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show only failures and the last line, and no progress")
-		f.formats.register(flags, resultFormats)
-	})
-	return cmd
+	}, f, targetFlags+` rows
+Selection: profile operation requirement group seed
+Pace and safety:`+paceFlags+` max-requests writes
+Gate: fail-on min-assessed baseline
+While you fix a server: only-failed fail-fast watch
+Expected failures: expected-failures reason write-expected
+Output: output evidence verbose quiet format`, f.run,
+		"{seed}", "order of the specs and content of the requests (default: drawn and printed)",
+		"{days}", fmt.Sprint(runner.ExpectedDays), "{evidence}", evidenceFile)
 }
 
-func (f runFlags) selection() runner.Selection {
-	s := runner.Selection{Operations: f.operations, Requirements: f.requirements, Groups: f.groups}
-	for _, p := range f.profiles {
-		s.Profiles = append(s.Profiles, spec.Profile(p))
+// profilesOf returns the sets of requirements with these names.
+func profilesOf(names []string) (all []spec.Profile) {
+	for _, name := range names {
+		all = append(all, spec.Profile(name))
 	}
-	return s
+	return all
 }
 
-func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	repeat, err := f.repeated() // first: the file may be in the output directory
+// configure completes the configuration of the runner.
+func (s *session) configure(c *runner.Config) (err error) {
+	c.Version, c.Commit = version(), commit()
+	c.Seed, err = drawn(c.Seed)
+	return err
+}
+
+func (f *runOptions) run(ctx context.Context, _ []string) error {
+	written := filepath.Join(f.Output, resultsFile)
+	failed, err := earlier.Run("only-failed", f.OnlyFailed, written) // first: the file may be in the output directory
 	if err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
-	if f.before, err = f.readBaseline(); err != nil { // so may this one
-		return exitError{exitUsage, err}
+	before, err := earlier.Run("baseline", f.Baseline, written) // so may this one
+	if err != nil {
+		return err
 	}
-	if err := removeEarlier(f.output); err != nil {
-		return exitError{exitUsage, err}
+	if err := outputdir.Forget(f.Output, verdictFiles...); err != nil {
+		return err
 	}
 	if err := f.checkCombination(); err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
-	selection := f.selection()
-	selection.Repeat = repeat
-	if _, err := selection.Pairs(); err != nil {
-		return exitError{selectionCode(err), err}
+	f.Selection.Profiles = profilesOf(f.Profiles)
+	if failed != nil {
+		if f.Selection.Repeat, err = runner.RepeatFailed(f.OnlyFailed, *failed); err != nil {
+			return fmt.Errorf("--only-failed %w", err)
+		}
 	}
-	if f.seed > math.MaxInt64 {
-		return fmt.Errorf("--seed %d: want at most %d", f.seed, math.MaxInt64)
+	if _, err := f.Selection.Pairs(); err != nil {
+		return unjudgedError(err)
 	}
-	if f.rowsGiven && !f.isEmbedded() {
+	if err := f.configure(&f.Config); err != nil {
+		return err
+	}
+	if f.Given("rows") && !f.IsEmbedded() {
 		return fmt.Errorf("--rows %d, or %s: only for the embedded target (set the rows of another server with `serve --rows`)",
-			f.rows, envvar.OfFlag("rows"))
+			f.Data.Rows, envvar.OfFlag("rows"))
 	}
-	if err := outputdir.Prepare(f.output, resultsFile, junitFile, reportFile, summaryFile, differenceFile, containerLog, evidenceFile); err != nil {
-		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
+	inputs := []string{f.Baseline, f.OnlyFailed, f.ExpectedFailures, f.Source.Profile}
+	if err := f.prepare(inputs, append(verdictFiles, publish.SummaryFile, containerLog, evidenceFile)...); err != nil {
+		return err
 	}
-	if err := f.formats.prepare(f.baseline, f.onlyFailed, f.expectedFailures, f.targetProfile); err != nil {
-		return exitError{exitUsage, err}
-	}
-	expected, err := f.expected()
+	expected, err := runner.ReadExpected(f.ExpectedFailures, f.WriteExpected, f.Reason)
 	if err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
-	if f.seed == 0 {
-		f.seed = 1 + rand.Uint64N(1<<31)
-	}
-	config := runner.Config{Selection: selection, Seed: f.seed, Version: version(), Commit: commit(debug.ReadBuildInfo()), FailFast: f.failFast}
 	began := time.Now()
-	t, stop, err := f.start(ctx, stderr)
+	t, stop, err := f.open(ctx)
 	if err != nil {
-		return f.notStarted(config, began, stdout, err)
+		return f.notStarted(f.Config, began, err)
 	}
 	defer stop()
-	announced := t.Profile.ExpectedFailures
 	if err := expected.AddTo(t.Profile); err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
 
-	config.Target, config.JournalDir = t, f.journals(t)
+	f.Target, f.JournalDir = t, f.journals(t)
 	report := func(results reports.Results) error {
-		f.printLeftovers(t, results.Run.ID, stderr)
-		f.unminted = t.Profile.MintFailures()
-		unwritten := f.writeExpectedFailures(results, announced, expected.Entries, stderr)
-		return f.report(results, stdout, f.expectedIn(announced), unwritten)
+		f.printLeftovers(t, results.Run.ID)
+		wrote, unwritten := expected.Write(results)
+		if wrote != "" {
+			f.say(wrote)
+		}
+		var difference *diff.Difference
+		if before != nil {
+			d := diff.Join(thisTool(), runner.CompareWith(*before, f.Baseline, &results, written, f.Selection, t.Profile.MintFailures()))
+			difference = &d
+		}
+		return f.report(results, expected.In, unwritten, difference)
 	}
-	if f.watch {
-		return f.watchTarget(ctx, config, stdout, stderr, report)
+	if f.Watch {
+		return f.watch(ctx, report)
 	}
-	config.Interrupted = func(results reports.Results) {
-		_ = f.writeResults(results) // report writes them again, with what came of the rollback
+	f.Interrupted = func(results reports.Results) {
+		_, _ = f.writeResults(results) // report writes them again, with what came of the rollback
 	}
-	results, err := f.recorded(config, func(config runner.Config) (reports.Results, error) { return f.judge(ctx, config, stderr) })
+	results, err := f.recorded(ctx, f.Config)
 	if err != nil {
 		why := runner.Unjudged{Reason: err.Error(), Missing: "a run that could begin"}
-		return f.unjudged(runner.NotJudged(config, began, why), stdout, exitError{unjudgedCode(err), err})
+		return f.unjudged(runner.NotJudged(f.Config, began, why), unjudgedError(err))
 	}
 	return report(results)
 }
 
+// watch repeats what fails until it passes.
+func (f *runOptions) watch(ctx context.Context, report func(reports.Results) error) error {
+	err := runner.Watching{Report: report, Print: f.print, Say: f.say, SameSeed: f.Given("seed"),
+		Full: func(c runner.Config) (reports.Results, error) { return f.judge(ctx, c) }}.Watch(ctx, f.Config)
+	if errors.Is(err, context.Canceled) {
+		return exitError{exitInterrupted, fmt.Errorf("interrupted: the results of the last full run are in %s", f.Output), true}
+	}
+	return unjudgedError(err)
+}
+
+// checkCombination returns an error for flags that contradict each other.
+func (f *runOptions) checkCombination() error {
+	for _, rule := range []struct {
+		broken bool
+		text   string
+	}{
+		{f.Quiet && f.Verbose, "--quiet and --verbose: want one of them"},
+		{f.OnlyFailed != "" && f.Given("min-assessed"), "--min-assessed: is about a whole run (leave out --only-failed)"},
+		{f.FailFast && f.WriteExpected != "", "--write-expected: needs every failure (leave out --fail-fast)"},
+		{f.Watch && f.OnlyFailed != "", "--watch: begins with a full run (leave out --only-failed)"},
+		{f.Watch && f.WriteExpected != "", "--watch: lasts until nothing fails (leave out --write-expected)"},
+		{f.Watch && f.Baseline != "", "--watch: repeats what fails until it passes (leave out --baseline)"},
+		{f.OnlyFailed != "" && f.Baseline != "", "--baseline: needs a whole run (leave out --only-failed)"},
+		{f.FailFast && f.Baseline != "", "--baseline: needs a whole run (leave out --fail-fast)"},
+		{f.Evidence && (f.Watch || f.FailFast || f.OnlyFailed != ""), "--evidence: records a whole run (leave out --watch, --fail-fast and --only-failed)"},
+		{f.Watch && f.Quiet, "--watch: prints a line for each round (leave out --quiet)"},
+		{f.Watch && f.Format != nil, "--watch: is for a person at a terminal (leave out --format)"},
+		{f.Watch && f.IsEmbedded(), "--watch: only for a server at an address, which somebody can change while it runs"},
+	} {
+		if rule.broken {
+			return errors.New(rule.text)
+		}
+	}
+	if !f.Watch {
+		return nil
+	}
+	if p, err := f.OpenProfile(); err == nil && p.Container != nil { // open reports an error of the profile
+		return errors.New("--watch: only for a server at an address (a container does not change while it runs)")
+	}
+	return nil
+}
+
 // notStarted writes the results of a run whose target could not be used. It returns
 // the error with which the command ends.
-func (f runFlags) notStarted(config runner.Config, began time.Time, stdout io.Writer, err error) error {
-	var exit exitError
-	why, ok := unjudged(err)
-	if !ok || !errors.As(err, &exit) {
+func (s *session) notStarted(config runner.Config, began time.Time, err error) error {
+	why, exit, ok := unjudged(err)
+	if !ok {
 		return err
 	}
 	var found error
-	if config.Target, found = f.source().Find(); found != nil {
+	if config.Target, found = s.Find(); found != nil {
 		return err // a profile that changed since it was read
 	}
-	return f.unjudged(runner.NotJudged(config, began, why), stdout, exit)
+	return s.unjudged(runner.NotJudged(config, began, why), exit)
 }
 
 // unjudged writes the results and the formats of a run that ended before it judged
 // anything, and returns its error.
-func (f runFlags) unjudged(results reports.Results, stdout io.Writer, err exitError) error {
-	all := viewsOf(results, ofRun, view.Options{Quiet: true})
-	return alsoFailed(err, errors.Join(f.writeResults(results), f.jobSummary(all, err.code), f.formats.unjudged(stdout, all, err.code)))
+func (s *session) unjudged(results reports.Results, err exitError) error {
+	_, unwritten := s.writeResults(results)
+	return s.alsoFailed(err, unwritten, publish.OfRun.Views(results, view.Options{Quiet: true}))
 }
 
-// alsoFailed adds the error of writing the results to the error with which a command ends.
-func alsoFailed(err exitError, unwritten error) error {
-	if unwritten == nil {
-		return err
+// alsoFailed publishes results that judge nothing, and returns the error with which a command ends.
+func (s *session) alsoFailed(err exitError, unwritten error, all publish.Views) error {
+	if failed := errors.Join(unwritten, s.Unjudged(s.out, s.Output, all, err.code)); failed != nil {
+		err.cause = errors.Join(err.cause, fmt.Errorf("write the results: %w", failed))
 	}
-	return exitError{err.code, errors.Join(err.cause, fmt.Errorf("write the results: %w", unwritten))}
+	return err
 }
 
-// writeResults writes the files of a run.
-func (f runFlags) writeResults(results reports.Results) error {
-	return errors.Join(jsonfile.Run.Write(filepath.Join(f.output, resultsFile), results), f.writeViews(results))
-}
-
-// writeViews writes the files that show the results.
-func (f runFlags) writeViews(results reports.Results) error {
-	return errors.Join(view.Formats["junit"].Run.Write(filepath.Join(f.output, junitFile), results), view.Formats["html"].Run.Write(filepath.Join(f.output, reportFile), results))
-}
-
-// unjudgedCode returns the exit code for the error of a run that judged nothing:
-// inconclusive if this machine lacked something, otherwise that of the selection.
-func unjudgedCode(err error) int {
-	if busy := (*journal.BusyError)(nil); client.Exhausted(err) != "" || errors.As(err, &busy) {
-		return exitCannotTell
+// writeResults writes the files of a run. It returns the one with the results, if that was written.
+func (s *session) writeResults(results reports.Results) (file string, err error) {
+	file = filepath.Join(s.Output, resultsFile)
+	if err = jsonfile.Run.Write(file, results); err != nil {
+		file = "" // a summary names only files that exist
 	}
-	return selectionCode(err)
+	return file, errors.Join(err, view.Formats["junit"].Run.Write(filepath.Join(s.Output, junitFile), results),
+		view.Formats["html"].Run.Write(filepath.Join(s.Output, reportFile), results))
 }
 
-// selectionCode returns the exit code for an error of a selection: usage for an
-// unknown name, inconclusive if nothing is selected.
-func selectionCode(err error) int {
-	if errors.Is(err, runner.ErrNothingSelected) {
-		return exitCannotTell
+// unjudgedError returns the error of a run that judged nothing: it is inconclusive if this machine
+// lacked something, or if nothing is selected.
+func unjudgedError(err error) exitError {
+	if busy := (*journal.BusyError)(nil); client.Exhausted(err) != "" || errors.As(err, &busy) || errors.Is(err, runner.ErrNothingSelected) {
+		return exitError{code: exitCannotTell, cause: err}
 	}
-	return exitUsage
+	return exitError{code: exitUsage, cause: err}
 }
 
-// newProgress returns a progress line on stderr. Standard output is for the summary.
-func newProgress(stderr io.Writer, options console.ProgressOptions) *console.Progress {
-	if file, ok := terminalOf(stderr); ok {
-		detected := console.Detect(file, os.Getenv)
-		options.Color, options.Width, options.Live = detected.Color, detected.Width, console.Live(file, os.Getenv)
-	}
-	return console.NewProgress(stderr, options)
-}
-
-// longWait is the wait that even --quiet announces: a silent run looks stuck.
-const longWait = 10 * time.Second
-
-// longWaits returns what announces only long waits.
+// longWaits returns what announces only the waits that even --quiet announces: a silent run
+// looks stuck.
 func longWaits(say func(string)) func(what string, atMost time.Duration) {
+	const long = 10 * time.Second
 	return func(what string, atMost time.Duration) {
-		if atMost >= longWait {
+		if atMost >= long {
 			say(what)
 		}
 	}
 }
 
-// judge runs the checks and shows the progress on stderr.
-func (f runFlags) judge(ctx context.Context, config runner.Config, stderr io.Writer) (reports.Results, error) {
+// recorded judges the target, with a recording of the exchanges if the user wants one.
+func (f *runOptions) recorded(ctx context.Context, config runner.Config) (reports.Results, error) {
+	if !f.Evidence {
+		return f.judge(ctx, config)
+	}
+	file, err := os.Create(filepath.Join(f.Output, evidenceFile))
+	if err != nil {
+		return reports.Results{}, err
+	}
+	config.Evidence = evidence.NewRecorder(file, reports.ToolName, config.Version, profile.Shape)
+	results, err := f.judge(ctx, config)
+	return results, errors.Join(err, file.Close())
+}
+
+// judge runs the checks and shows the progress.
+func (s *session) judge(ctx context.Context, config runner.Config) (reports.Results, error) {
 	var requests atomic.Int64
-	say := sayOn(stderr)
-	if f.quiet {
+	stderr := s.err
+	if s.Quiet {
 		stderr = io.Discard
 	}
-	p := newProgress(stderr, console.ProgressOptions{Requests: func() int { return int(requests.Load()) }})
+	o := console.On(stderr)
+	o.Requests = func() int { return int(requests.Load()) }
+	p := console.NewProgress(stderr, o)
 	config.Begin = func(d runner.Description) {
 		_, _ = fmt.Fprintln(stderr, d)
 		p.Start(len(d.Specs))
 	}
 	config.Waits = p.Wait
-	if f.quiet {
-		config.Waits = longWaits(say)
+	if s.Quiet {
+		config.Waits = longWaits(s.say)
 	}
 	config.Observe = func(client.Exchange) {
 		requests.Add(1)
@@ -347,57 +348,28 @@ func (f runFlags) judge(ctx context.Context, config runner.Config, stderr io.Wri
 	return runner.Run(ctx, config)
 }
 
-// everySecond calls the function every second until stop is called.
-func everySecond(call func()) (stop func()) {
-	ticker, done, ended := time.NewTicker(time.Second), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-ticker.C:
-				call()
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() {
-		ticker.Stop()
-		close(done)
-		<-ended
-	}
-}
-
-// report writes the files and the summary, and returns an error with the verdict's
+// report writes the files and the summary of results, and returns an error with the verdict's
 // exit code. ExpectedIn names the place of an expected failure. Failed is the error of
-// what was written before.
-func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn func(reports.Check) string, failed error) error {
-	var difference diff.Difference
-	if f.before != nil {
-		difference = f.compared(&results) // before any file has the verdict
-		failed = errors.Join(failed, writeDifference(filepath.Join(f.output, differenceFile), difference))
+// what was written before. The difference from a baseline follows; nil without one.
+func (s *session) report(results reports.Results, expectedIn func(reports.Check) string, failed error, difference *diff.Difference) error {
+	code := results.ExitCode()
+	if difference != nil {
+		failed = errors.Join(failed, view.Formats["json"].Difference.Write(filepath.Join(s.Output, differenceFile), *difference))
 	}
-	file := filepath.Join(f.output, resultsFile)
-	unwritten := jsonfile.Run.Write(file, results)
-	failed = errors.Join(failed, unwritten, f.writeViews(results))
-	if unwritten != nil {
-		file = "" // the summary names only files that exist
-	}
-	if failed != nil {
+	file, unwritten := s.writeResults(results)
+	if failed = errors.Join(failed, unwritten); failed != nil {
 		failed = fmt.Errorf("write the results: %w", failed)
 	}
-	options := view.Options{Verbose: f.verbose, Quiet: f.quiet, ResultsPath: file, ExpectedIn: expectedIn}
-	all, code := viewsOf(results, ofRun, options), results.ExitCode()
-	if f.before != nil {
+	o := view.Options{Verbose: s.Verbose, Quiet: s.Quiet, ResultsPath: file, ExpectedIn: expectedIn}
+	all := publish.OfRun.Views(results, o)
+	if difference != nil {
 		if code != 0 {
-			options.Failed = results.Word()
+			o.Failed = results.Word()
 		}
-		all = all.then(viewsOf(difference, ofDifference, options))
+		all = all.Then(publish.OfDifference.Views(*difference, o))
 	}
-	// Before the summary, which names the exit code.
-	failed = errors.Join(failed, f.formats.write(all, despite(failed, code)))
-	if err := f.jobSummary(all, despite(failed, code)); err != nil {
-		failed = errors.Join(failed, fmt.Errorf("write the job summary: %w", err))
-	}
-	return end(code, failed, func(code int) error { return f.formats.show(stdout, all, code) })
+	return s.conclude(all, code, failed)
 }
+
+// nowhere is for results without expected failures.
+func nowhere(reports.Check) string { return "" }

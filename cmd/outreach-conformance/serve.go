@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,25 +16,26 @@ import (
 	"outreach.example/conformance/fixtures/refserver/limiter"
 	"outreach.example/conformance/fixtures/refserver/shape"
 	"outreach.example/conformance/fixtures/refserver/webhook"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/publish"
 )
 
-type serveFlags struct {
-	addr, truthAddr string
-	seed            uint64
-	rows            int
-	rowsOf          map[string]int
-	limits          []string
-	shape           string
-	webhookURL      string
-	webhookTimeout  time.Duration
-	webhookRetries  []time.Duration
-	idleExit        time.Duration
-	strictClients   bool
+type serveOptions struct {
+	session
+	Addr          string   `flag:"addr" usage:"address of the API; port 0 picks a free one"`
+	TruthAddr     string   `flag:"truth-addr" usage:"address of the test-only endpoints, e.g. 127.0.0.1:0 (default: none)"`
+	Seed          uint64   `flag:"seed" usage:"random seed: the data"`
+	RateLimits    []string `flag:"rate-limit" whole:"" usage:"rate limit of a workspace, ROLE=LIMIT; * for all other roles; repeatable"`
+	Shape         string   `flag:"shape" usage:"known latencies, stalls and failures, e.g. 98%:2ms,2%:250ms,stall=2s/10s (default: none)"`
+	Webhook       webhook.Config
+	IdleExit      time.Duration `flag:"idle-exit" usage:"stop after this time without a request to the API; 0 never"`
+	StrictClients bool          `flag:"strict-clients" usage:"report what clients send that the specification does not allow"`
 }
 
 func newServe() *cobra.Command {
-	var f serveFlags
-	cmd := &cobra.Command{
+	f := &serveOptions{session: at(""), Addr: "127.0.0.1:8025", Seed: dataset.DefaultOptions().Seed,
+		Webhook: webhook.Config{Timeout: 5 * time.Second, Retries: []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}}}
+	return command(&cobra.Command{
 		Use:   "serve",
 		Short: "Start the reference server",
 		Long: `serve starts the reference server: a complete, honest implementation of the
@@ -63,40 +63,16 @@ generators. It is a list of
   outreach-conformance serve --rate-limit 'main=token-bucket:100/1s:burst=20'
   outreach-conformance serve --strict-clients --truth-addr 127.0.0.1:8026
   outreach-conformance serve --shape '98%:2ms,2%:250ms,stall=2s/10s'`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.serve(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
-	defaults := dataset.DefaultOptions()
-	flags := cmd.Flags()
-	group(flags, "Server", func() {
-		flags.StringVar(&f.addr, "addr", "127.0.0.1:8025", "address of the API; port 0 picks a free one")
-		flags.StringVar(&f.truthAddr, "truth-addr", "", "address of the test-only endpoints, e.g. 127.0.0.1:0 (default: none)")
-		flags.DurationVar(&f.idleExit, "idle-exit", 0, "stop after this time without a request to the API; 0 never")
-	})
-	group(flags, "Data", func() {
-		registerSeed(flags, &f.seed, defaults.Seed, "the data")
-		flags.IntVar(&f.rows, "rows", defaults.Rows, rowsUsage)
-		flags.StringToIntVar(&f.rowsOf, "rows-of", nil, fmt.Sprintf("rows of single lists, e.g. webhook-events=1000000; lists: %v", dataset.RowResources))
-	})
-	group(flags, "Behaviour", func() {
-		flags.StringArrayVar(&f.limits, "rate-limit", nil, "rate limit of a workspace, ROLE=LIMIT; * for all other roles; repeatable")
-		flags.StringVar(&f.shape, "shape", "", "known latencies, stalls and failures, e.g. 98%:2ms,2%:250ms,stall=2s/10s (default: none)")
-	})
-	group(flags, "Clients", func() {
-		flags.BoolVar(&f.strictClients, "strict-clients", false, "report what clients send that the specification does not allow")
-	})
-	group(flags, "Webhooks", func() {
-		flags.StringVar(&f.webhookURL, "webhook-url", "", "address to deliver webhook events to (default: none)")
-		flags.DurationVar(&f.webhookTimeout, "webhook-timeout", 5*time.Second, "timeout of one delivery attempt")
-		flags.DurationSliceVar(&f.webhookRetries, "webhook-retries", []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}, "pauses before the retries of a delivery")
-	})
-	return cmd
+	}, f, `Server: addr truth-addr idle-exit
+Data: seed rows rows-of
+Behaviour: rate-limit shape
+Clients: strict-clients
+Webhooks: webhook-url webhook-timeout webhook-retries`, f.serve, "{lists}", fmt.Sprint(dataset.RowResources))
 }
 
-func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
-	data, err := dataset.New(dataset.Options{Seed: f.seed, Rows: f.rows, RowsOf: f.rowsOf})
+func (f *serveOptions) serve(ctx context.Context, _ []string) error {
+	f.Data.Seed = f.Seed
+	data, err := dataset.New(f.Data)
 	if err != nil {
 		return err
 	}
@@ -104,32 +80,32 @@ func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	config, err := shape.Parse(f.shape)
+	config, err := shape.Parse(f.Shape)
 	if err != nil {
 		return fmt.Errorf("--shape: %w", err)
 	}
-	shaped, err := shape.New(config, f.seed)
+	shaped, err := shape.New(config, f.Seed)
 	if err != nil {
 		return fmt.Errorf("--shape: %w", err)
 	}
-	ctx, middleware, stopWatching := whileAsked(ctx, f.idleExit)
+	ctx, middleware, stopWatching := whileAsked(ctx, f.IdleExit)
 	defer stopWatching()
 	server, err := refserver.New(data, refserver.Options{
 		Limiters:      limiters,
 		Middleware:    append(middleware, shaped.Middleware),
-		StrictClients: f.strictClients,
-		Webhook:       webhook.Config{URL: f.webhookURL, Timeout: f.webhookTimeout, Retries: f.webhookRetries},
-		Logger:        slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		StrictClients: f.StrictClients,
+		Webhook:       f.Webhook,
+		Logger:        slog.New(slog.NewTextHandler(f.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		return err
 	}
-	if err := server.Listen(ctx, f.addr, f.truthAddr); err != nil {
+	if err := server.Listen(ctx, f.Addr, f.TruthAddr); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(stdout, "target %s\nAPI    %s%s\n", server.URL(), server.URL(), refserver.BasePath)
+	f.print("target %s\nAPI    %s%s\n", server.URL(), server.URL(), refserver.BasePath)
 	if truth := server.TruthURL(); truth != "" {
-		_, _ = fmt.Fprintf(stdout, "truth  %s\n", truth)
+		f.print("truth  %s\n", truth)
 	}
 	stopped := context.AfterFunc(ctx, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
@@ -137,10 +113,21 @@ func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		_ = server.Shutdown(ctx) // Serve returns its error
 	})
 	defer stopped()
-	if err := server.Serve(); err != nil || !f.strictClients {
+	if err := server.Serve(); err != nil || !f.StrictClients {
 		return err
 	}
-	return endWithClients(stdout, server.Clients())
+	clients := server.Clients()
+	code, err := 0, error(nil)
+	if clients.Violations > 0 {
+		code = reports.Failed.ExitCode()
+	}
+	if _, err = io.WriteString(f.out, clients.String()); err != nil {
+		code, err = publish.Despite(err, code), fmt.Errorf("write the summary: %w", err)
+	}
+	if code == 0 {
+		return nil
+	}
+	return exitError{code, err, true}
 }
 
 // whileAsked returns a context that ends when the middleware has seen no request
@@ -162,15 +149,12 @@ func whileAsked(ctx context.Context, idle time.Duration) (context.Context, []fun
 }
 
 // limiters returns the default limiters with the changes of --rate-limit.
-func (f serveFlags) limiters() (map[string]limiter.Config, error) {
+func (f *serveOptions) limiters() (map[string]limiter.Config, error) {
 	limiters := refserver.DefaultLimiters()
-	for _, given := range f.limits {
+	for _, given := range f.RateLimits {
 		role, text, ok := strings.Cut(given, "=")
 		if !ok {
 			return nil, fmt.Errorf("--rate-limit %s: want ROLE=LIMIT, e.g. main=fixed-window:20/1s", given)
-		}
-		if role != refserver.AnyRole && !slices.Contains(roles(), role) {
-			return nil, fmt.Errorf("--rate-limit %s: unknown role %s (known: %v)", given, role, roles())
 		}
 		if text == "none" {
 			text = ""
@@ -182,10 +166,4 @@ func (f serveFlags) limiters() (map[string]limiter.Config, error) {
 		limiters[role] = config
 	}
 	return limiters, nil
-}
-
-// roles returns the roles of the data set's workspaces.
-func roles() []string {
-	return []string{dataset.Main, dataset.Second, dataset.Unpaid, dataset.Limited, dataset.Admin, dataset.SubA, dataset.SubB,
-		dataset.Outsider, dataset.OutsiderAdmin, dataset.UnpaidSubA, dataset.UnpaidSubB, dataset.LimitedSubA, dataset.LimitedSubB}
 }

@@ -31,15 +31,18 @@ func TestSecondInterrupt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				signals, done := make(chan os.Signal, 1), make(chan struct{})
 				announced := 0
-				ended := make(chan bool, 1)
-				go func() { ended <- interruptedTwice(signals, done, func() { announced++ }) }()
+				twice, ended := false, make(chan struct{})
+				go func() {
+					defer close(ended)
+					interruptedTwice(signals, done, func() { announced++ }, func() { twice = true })
+				}()
 				for _, e := range tc.events {
 					time.Sleep(e.after)
 					signals <- e.signal
 				}
 				time.Sleep(time.Minute)
 				close(done)
-				if twice := <-ended; twice != tc.twice || announced != min(1, len(tc.events)) {
+				if <-ended; twice != tc.twice || announced != min(1, len(tc.events)) {
 					t.Errorf("interrupted twice: %t, announced %d times", twice, announced)
 				}
 			})

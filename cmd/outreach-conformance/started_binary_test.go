@@ -29,9 +29,9 @@ func must[T any](t *testing.T) func(value T, err error) T {
 	}
 }
 
-// command returns a command of the program, in a new directory, with only the given
+// spawn returns a command of the program, in a new directory, with only the given
 // OUTREACH_ variables.
-func command(t *testing.T, env []string, args ...string) *exec.Cmd {
+func spawn(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), program, args...) // TestMain puts it into the PATH
 	c.Dir = t.TempDir()
@@ -75,7 +75,7 @@ func toTheEnd(t *testing.T, c *exec.Cmd) ended {
 // exitsWith runs the program, which must end with the exit code.
 func exitsWith(t *testing.T, code int, env []string, args ...string) ended {
 	t.Helper()
-	e := toTheEnd(t, command(t, env, args...))
+	e := toTheEnd(t, spawn(t, env, args...))
 	if e.code != code {
 		t.Fatalf("%v: want exit code %d, got %s", args, code, e)
 	}
@@ -147,7 +147,7 @@ func (p *process) end(t *testing.T, signal syscall.Signal) (code int) {
 func servingBuilt(t *testing.T, args ...string) (base, truth string) {
 	t.Helper()
 	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--truth-addr", "127.0.0.1:0"}, args...)
-	p, truth := begun(t, command(t, nil, args...), `^truth +(\S+)$`)
+	p, truth := begun(t, spawn(t, nil, args...), `^truth +(\S+)$`)
 	line, _, _ := strings.Cut(string(p.output.bytes()), "\n")
 	_, base, _ = strings.Cut(line, " ")
 	return base, truth

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -23,16 +24,21 @@ import (
 	"outreach.example/conformance/suites/preflight"
 )
 
-type initFlags struct {
-	settingFlags // the wait, and the pace of the profile
-
-	target, keyEnv, name, file, caFile string
-	force                              bool
+type initOptions struct {
+	session
+	KeyEnv   string        `flag:"token-env" usage:"environment variable that holds the API key of a workspace"`
+	Wait     time.Duration `flag:"wait" usage:"how long to wait until the server at an address answers, such as 60s"`
+	CAFile   string        `flag:"ca-file" usage:"PEM file of the authority that signed the server's certificate"`
+	Timeout  time.Duration `flag:"timeout" usage:"timeout of a request, also in the profile"`
+	Patience time.Duration `flag:"patience" usage:"maximum time with only 429, also in the profile"`
+	Name     string        `flag:"name" usage:"name of the implementation (default: the server's host name)"`
+	File     string        `flag:"file,f" usage:"profile to write"`
+	Force    bool          `flag:"force" usage:"replace an existing file"`
 }
 
 func newTargetInit() *cobra.Command {
-	var f initFlags
-	cmd := &cobra.Command{
+	f := &initOptions{KeyEnv: "OUTREACH_KEY_MAIN", File: "target.yaml", Timeout: profile.DefaultTimeout, Patience: profile.DefaultPatience}
+	return command(&cobra.Command{
 		Use:   "init",
 		Short: "Write a profile for a server by asking the server",
 		Long: `init asks a server what a profile needs: which operations it serves, the lists that
@@ -43,111 +49,84 @@ profile, and beside it the JSON Schema of profiles for editors.
 The key comes from the environment variable of --token-env, or from a prompt on a
 terminal. It is not written: the profile names the variable.`,
 		Example: `  OUTREACH_KEY_MAIN=… outreach-conformance target init --target https://api.example.com`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
-	flags := cmd.Flags()
-	group(flags, "Target", func() {
-		flags.StringVarP(&f.target, "target", "t", "", "the server under test: its address without /api/v2 (asked for on a terminal)")
-		flags.StringVar(&f.keyEnv, "token-env", "OUTREACH_KEY_MAIN", "environment variable that holds the API key of a workspace")
-		flags.DurationVar(&f.wait, "wait", 0, waitUsage)
-		flags.StringVar(&f.caFile, "ca-file", "", "PEM file of the authority that signed the server's certificate")
-	})
-	group(flags, "Pace", func() {
-		f.flags = flags
-		flags.DurationVar(&f.timeout, "timeout", profile.DefaultTimeout, "timeout of a request, also in the profile")
-		flags.DurationVar(&f.patience, "patience", profile.DefaultPatience, "maximum time with only 429, also in the profile")
-	})
-	group(flags, "Output", func() {
-		flags.StringVar(&f.name, "name", "", "name of the implementation (default: the server's host name)")
-		flags.StringVarP(&f.file, "file", "f", "target.yaml", "profile to write")
-		flags.BoolVar(&f.force, "force", false, "replace an existing file")
-	})
-	return cmd
+	}, f, "Target: target token-env wait ca-file\nPace: timeout patience\nOutput: name file force", f.init,
+		"{target}", "its address without /api/v2 (asked for on a terminal)")
 }
 
-func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
-	switch err := inputfile.Check(f.file); {
-	case err == nil && !f.force:
-		return exitError{exitUsage, fmt.Errorf("%s: already exists (choose another --file, or replace it with --force)", f.file)}
+func (f *initOptions) init(ctx context.Context, _ []string) error {
+	switch err := inputfile.Check(f.File); {
+	case err == nil && !f.Force:
+		return fmt.Errorf("%s: already exists (choose another --file, or replace it with --force)", f.File)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return exitError{exitUsage, err}
+		return err
 	}
-	settings, err := f.settings()
-	if err != nil {
-		return exitError{exitUsage, err}
+	f.Settings.Timeout, f.Settings.Patience, f.Settings.Wait = &f.Timeout, &f.Patience, &f.Wait
+	if err := f.checkSettings(); err != nil {
+		return err
 	}
-	terminal, _ := stdin.(*os.File)
+	terminal, _ := f.in.(*os.File)
 	if terminal != nil && !term.IsTerminal(int(terminal.Fd())) {
 		terminal = nil
 	}
-	if err := f.askAddress(ctx, terminal, stderr); err != nil {
-		return notAnswered(ctx, err)
+	if err := f.askAddress(ctx, terminal); err != nil {
+		return err
 	}
 	t, err := f.found()
 	if err != nil {
-		return exitError{exitUsage, err}
+		return err
 	}
-	token, err := f.askKey(ctx, terminal, stderr)
+	token, err := f.askKey(ctx, terminal)
 	if err != nil {
-		return notAnswered(ctx, err)
+		return err
 	}
-	settings.Wait = nil // is for this command only
-	t.Profile.Set(settings)
-	if err := t.Await(ctx, target.Waiting{For: f.wait, Say: sayOn(stderr)}); err != nil {
-		if ctx.Err() != nil {
-			return interrupted
-		}
-		return exitError{exitCannotTell, err}
+	f.Settings.Wait = nil // is for this command only
+	t.Profile.Set(f.Settings)
+	if err := t.Await(ctx, target.Waiting{For: f.Wait, Say: f.say}); err != nil {
+		return cannotTell(err)
 	}
-	profile, notes, err := preflight.Discover(ctx, t, token, f.keyEnv, sayOn(stderr))
-	switch {
-	case ctx.Err() != nil:
-		return interrupted
-	case err != nil:
-		return exitError{exitCannotTell, err}
+	profile, notes, err := preflight.Discover(ctx, t, token, f.KeyEnv, f.say)
+	if err != nil || ctx.Err() != nil {
+		return cannotTell(err)
 	}
-	if f.name == "" {
+	if f.Name == "" {
 		notes = slices.Insert(notes, 0, "the API does not show the name of the implementation: correct it, and add version and vendor")
 	}
 	heading := "Profile of a target, written by target init. Complete it:\n- " + strings.Join(notes, "\n- ")
-	if err := profile.Write(f.file, heading); err != nil {
-		return exitError{exitUsage, err}
+	if err := profile.Write(f.File, heading); err != nil {
+		return err
 	}
 	for _, note := range notes {
-		_, _ = fmt.Fprintf(stdout, "- %s\n", note)
+		f.print("- %s\n", note)
 	}
-	_, _ = fmt.Fprintf(stdout, "\nwrote %s; `outreach-conformance target check --target-profile %s` shows what a run would assess\n", f.file, f.file)
+	f.print("\nwrote %s; `outreach-conformance target check --target-profile %s` shows what a run would assess\n", f.File, f.File)
 	return nil
 }
 
 // askAddress asks for the address if no flag gives it. A nil terminal means that
 // there is none.
-func (f *initFlags) askAddress(ctx context.Context, terminal *os.File, stderr io.Writer) (err error) {
-	if f.target != "" {
+func (f *initOptions) askAddress(ctx context.Context, terminal *os.File) (err error) {
+	if f.Target != "" {
 		return nil
 	}
 	if terminal == nil {
 		return errors.New("--target: missing (the address of the server without /api/v2)")
 	}
-	_, _ = fmt.Fprint(stderr, "Address of the server, without /api/v2: ")
-	f.target, err = typed(ctx, terminal, readLine)
+	_, _ = fmt.Fprint(f.err, "Address of the server, without /api/v2: ")
+	f.Target, err = typed(ctx, terminal, readLine)
 	return err
 }
 
 // askKey returns the key from the environment, or asks for it on the terminal.
-func (f *initFlags) askKey(ctx context.Context, terminal *os.File, stderr io.Writer) (token string, err error) {
-	if token = os.Getenv(f.keyEnv); token != "" {
+func (f *initOptions) askKey(ctx context.Context, terminal *os.File) (token string, err error) {
+	if token = os.Getenv(f.KeyEnv); token != "" {
 		return token, nil
 	}
 	if terminal == nil {
-		return "", fmt.Errorf("environment variable %s: not set (it must hold an API key, see --token-env)", f.keyEnv)
+		return "", fmt.Errorf("environment variable %s: not set (it must hold an API key, see --token-env)", f.KeyEnv)
 	}
-	_, _ = fmt.Fprintf(stderr, "API key of a workspace (not shown; the profile will read it from %s): ", f.keyEnv)
+	_, _ = fmt.Fprintf(f.err, "API key of a workspace (not shown; the profile will read it from %s): ", f.KeyEnv)
 	token, err = typed(ctx, terminal, readHidden)
-	_, _ = fmt.Fprintln(stderr)
+	_, _ = fmt.Fprintln(f.err)
 	if err == nil && token == "" {
 		err = errors.New("no key was given")
 	}
@@ -155,20 +134,20 @@ func (f *initFlags) askKey(ctx context.Context, terminal *os.File, stderr io.Wri
 }
 
 // found returns the target with an empty profile.
-func (f initFlags) found() (*target.Target, error) {
-	blank := &profile.Profile{Name: f.name, Pace: profile.DefaultPace()}
-	if f.caFile != "" {
-		ca, err := filepath.Abs(f.caFile)
+func (f *initOptions) found() (*target.Target, error) {
+	blank := &profile.Profile{Name: f.Name, Pace: profile.DefaultPace()}
+	if f.CAFile != "" {
+		ca, err := filepath.Abs(f.CAFile)
 		if err != nil {
 			return nil, err
 		}
 		blank.TLS = &profile.TLS{CAFile: ca}
 	}
-	t, err := target.At(blank, f.target)
+	t, err := target.At(blank, f.Target)
 	if err != nil {
 		return nil, err
 	}
-	if u, err := url.Parse(t.BaseURL); err == nil && f.name == "" {
+	if u, err := url.Parse(t.BaseURL); err == nil && f.Name == "" {
 		t.Profile.Name = nameAt(u)
 	}
 	return t, nil
@@ -218,12 +197,4 @@ func readLine(terminal *os.File) (string, error) { return bufio.NewReader(termin
 func readHidden(terminal *os.File) (string, error) {
 	line, err := term.ReadPassword(int(terminal.Fd()))
 	return string(line), err
-}
-
-// notAnswered returns the error of a command that got no answer from the terminal.
-func notAnswered(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return interrupted
-	}
-	return exitError{exitUsage, err}
 }

@@ -67,7 +67,7 @@ func (x terminal) types(t *testing.T, text string) {
 func initAtTerminal(t *testing.T, args ...string) (terminal, *process) {
 	t.Helper()
 	x := newTerminal(t)
-	c := command(t, nil, append([]string{"target", "init"}, args...)...)
+	c := spawn(t, nil, append([]string{"target", "init"}, args...)...)
 	c.Stdin, c.Stdout, c.Stderr = x.program, x.program, x.program
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	p := &process{command: c, output: watching(`^`), done: make(chan struct{})}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -35,7 +34,7 @@ func TestTheSummaryNamesNoFileThatIsNotThere_long(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			var stdout, stderr bytes.Buffer
-			code := execute(append(tc.args, "--target", server.URL, "-o", dir), &stdout, &stderr)
+			code := execute(t.Context(), append(tc.args, "--target", server.URL, "-o", dir), &stdout, &stderr)
 			g.Expect(code).To(BeElementOf(1, exitCannotTell), stderr.String())
 			g.Expect(stderr.String()).To(ContainSubstring(lost))
 			g.Expect(stdout.String()).NotTo(ContainSubstring(lost))
@@ -62,47 +61,6 @@ func TestAPassThatCannotBeWrittenIsNone_long(t *testing.T) {
 				if file != lost {
 					g.Expect(contents(t, filepath.Join(dir, file))).To(ContainSubstring(says), file)
 				}
-			}
-		})
-	}
-}
-
-// An error at the end turns a pass into inconclusive and keeps a failure: CI may retry
-// an inconclusive run, but not a failed one.
-func TestEndOfACommand(t *testing.T) {
-	trouble := errors.New("some changes could not be rolled back")
-	for name, tc := range map[string]struct {
-		code    int
-		failed  error
-		summary error
-		want    int
-	}{
-		"all is well":             {0, nil, nil, 0},
-		"a pass with trouble":     {0, trouble, nil, exitCannotTell},
-		"a pass without summary":  {0, nil, trouble, exitCannotTell},
-		"a failure with trouble":  {1, trouble, nil, 1},
-		"a failure without words": {1, nil, trouble, 1},
-		"interrupted":             {exitInterrupted, trouble, nil, exitInterrupted},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			shown := -1
-			err := end(tc.code, tc.failed, func(code int) error {
-				shown = code
-				return tc.summary
-			})
-			if tc.want == 0 {
-				g.Expect(err).NotTo(HaveOccurred())
-				return
-			}
-			var exit exitError
-			g.Expect(errors.As(err, &exit)).To(BeTrue())
-			g.Expect(exit.code).To(Equal(tc.want))
-			if tc.summary == nil {
-				g.Expect(shown).To(Equal(tc.want), "what the summary says")
-			}
-			if tc.failed != nil || tc.summary != nil {
-				g.Expect(err).To(MatchError(trouble), "it is told all the same")
 			}
 		})
 	}

@@ -64,7 +64,7 @@ func TestWatchLastsUntilTheServerIsFixed_long(t *testing.T) {
 	}}
 	var stderr bytes.Buffer
 	output := filepath.Join(t.TempDir(), "watched")
-	code := execute([]string{runCommand, "--watch", "--target", server.BaseURL, "--output", output,
+	code := execute(t.Context(), []string{runCommand, "--watch", "--target", server.BaseURL, "--output", output,
 		"--requirement", "STATUS-200", "--operation", spec.ListLeadLabels + "," + spec.ListLeadLists}, stdout, &stderr)
 	text := stdout.text.String()
 	g.Expect(code).To(BeZero(), "%s%s", text, &stderr)
@@ -76,26 +76,4 @@ func TestWatchLastsUntilTheServerIsFixed_long(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results.Verdict).To(Equal(reports.Passed))
 	g.Expect(results.Run.Selection).NotTo(ContainSubstring("only-failed"))
-}
-
-// Only what a person wants to know is a change.
-func TestStatesOfChecks(t *testing.T) {
-	g := NewWithT(t)
-	failing := func(expected, actual string) reports.Check {
-		return reports.Check{Requirement: "STATUS-200", Operation: spec.ListLeadLabels, Outcome: reports.Fail,
-			Violations: []reports.Violation{{Pointer: "status", Expected: expected, Actual: actual}}}
-	}
-	state := func(c reports.Check) checkState {
-		return states([]reports.Check{c})[spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLabels}]
-	}
-	one := state(failing("200", "500 a"))
-	g.Expect(one.failing).To(BeTrue())
-	g.Expect(one.text).To(Equal("fail: expected 200, got 500 a at HTTP status"))
-	g.Expect(state(failing("200", "500 b")).key).To(Equal(one.key))
-	g.Expect(state(failing("201", "500 a")).key).NotTo(Equal(one.key))
-	passed := failing("", "")
-	passed.Outcome, passed.Violations = reports.Pass, nil
-	g.Expect(state(passed)).To(Equal(checkState{key: "pass", text: "pass"}))
-	passed.Outcome, passed.Missing = reports.NotAssessed, []string{"a key"}
-	g.Expect(state(passed)).To(Equal(checkState{key: "not-assessed", text: "not-assessed, missing: a key"}))
 }

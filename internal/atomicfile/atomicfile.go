@@ -5,8 +5,10 @@
 package atomicfile
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -22,6 +24,18 @@ const attempts = 100
 // Write replaces the file at path with the content (Replace).
 func Write(path string, content []byte) error {
 	return Replace(path, func(temporary string) error { return os.WriteFile(temporary, content, 0o666) })
+}
+
+// Stream replaces the file at path with what write writes (Replace).
+func Stream(path string, write func(io.Writer) error) error {
+	return Replace(path, func(temporary string) error {
+		file, err := os.Create(temporary)
+		if err != nil {
+			return err
+		}
+		buffered := bufio.NewWriter(file)
+		return errors.Join(write(buffered), buffered.Flush(), file.Close())
+	})
 }
 
 // Replace calls write with the name of a temporary file beside path, then renames

@@ -29,7 +29,7 @@ type Options struct {
 	// Share is the share of the responses with status 200 that are inspected, above
 	// 0 and at most 1, the default. All other responses are inspected: they are
 	// few and cheap in a useful load, and matter most in a useless one.
-	Share float64
+	Share float64 `flag:"inspect-share" usage:"share of the responses with status 200 that are checked against the specification, above 0 to 1; all others always are"`
 
 	// effort is the average number of processors that judging may use. One is enough for
 	// some hundred different pages of 100 rows a second. Known responses do not count.

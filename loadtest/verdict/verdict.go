@@ -33,7 +33,7 @@ type Terms struct {
 	Baselines map[string]*Baseline
 	// LagLimit is the send lag (p99) up to which the load counts as the requested one, and
 	// the lag as the target's. 0 means that no lag is the target's.
-	LagLimit    time.Duration
+	LagLimit    time.Duration `flag:"lag-limit" usage:"send lag (p99) that counts as the target's (default: none; thresholds allow for the lag)"`
 	Calibration measure.Calibration
 }
 

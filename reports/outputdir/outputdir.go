@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/reports"
@@ -46,6 +47,16 @@ func Prepare(dir string, files ...string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
+// Same reports whether both paths lead to the same file or directory.
+func Same(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
 // leadsOut reports whether writing to the link would change something outside dir. So does
 // a link to nothing, unless its target would be beside it.
 func leadsOut(dir, link string) bool {
@@ -65,27 +76,23 @@ func leadsOut(dir, link string) bool {
 	return err != nil || !filepath.IsLocal(below)
 }
 
-// RemoveResults removes a file of results in JSON (IsResults).
-func RemoveResults(path string) error { return removeIf(path, isResults) }
-
-// RemoveJUnit removes a JUnit report that this program wrote.
-func RemoveJUnit(path string) error { return removeIf(path, isJUnit) }
-
-// RemovePage removes an HTML page that this program wrote.
-func RemovePage(path string) error { return removeIf(path, isPage) }
-
-// IsResults reports whether path is a regular file with results of this program in
-// JSON, of any version.
-func IsResults(path string) bool { return matches(path, isResults) }
-
-func removeIf(path string, isOurs func(io.Reader) bool) error {
-	if !matches(path, isOurs) {
-		return nil
+// Forget removes the results of an earlier command from the directory, the files with these names:
+// a command that ends before it has judged must not leave an old pass. Files that another
+// program wrote stay, unless the first file is ours: then the command had written the others.
+func Forget(dir string, names ...string) error {
+	marked := matches(filepath.Join(dir, names[0]), isResults)
+	var failed []error
+	for _, name := range slices.Backward(names) { // the first one last: it marks the others
+		path := filepath.Join(dir, name)
+		isOurs, speaks := map[string]func(io.Reader) bool{".json": isResults, ".xml": isJUnit, ".html": isPage}[filepath.Ext(name)]
+		if !marked && !(speaks && matches(path, isOurs)) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = append(failed, fmt.Errorf("remove the results of an earlier run: %w", err))
+		}
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the results of an earlier run: %w", err)
-	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // matches reports whether path is a regular file with content that isOurs accepts.
@@ -98,14 +105,18 @@ func matches(path string, isOurs func(io.Reader) bool) bool {
 	return isOurs(io.LimitReader(inputfile.Text(file), reports.MaxSize))
 }
 
-// isResults reports whether the JSON document names this tool.
+// isResults reports whether the JSON document, or the results in a part of a run, name this tool.
 func isResults(r io.Reader) bool {
-	var results struct {
-		Tool struct {
-			Name string `json:"name"`
-		} `json:"tool"`
+	type tool struct {
+		Name string `json:"name"`
 	}
-	return json.NewDecoder(r).Decode(&results) == nil && results.Tool.Name == reports.ToolName
+	var file struct {
+		Tool    tool `json:"tool"`
+		Results struct {
+			Tool tool `json:"tool"`
+		} `json:"results"`
+	}
+	return json.NewDecoder(r).Decode(&file) == nil && (file.Tool.Name == reports.ToolName || file.Results.Tool.Name == reports.ToolName)
 }
 
 // isJUnit reports whether the first suite of the JUnit report has the tool's name.

@@ -3,34 +3,17 @@ package view
 import (
 	"strconv"
 	"time"
+
+	"outreach.example/conformance/reports/console"
 )
 
 // MetricsType is the media type of OpenMetrics text.
 const MetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-// LivePhase holds the figures of a phase that runs, or ended during the run.
-type LivePhase struct {
-	Scenario, Phase string
-	Warmup          bool
-	At              time.Duration // since the start of the phase
-	Planned, Sent   int64
-	InFlight        int64 // requests that wait for their response
-
-	// Responses so far.
-	Accepted, Limited, Failed int64
-
-	// The figures of the last whole second; 0 without any.
-	AskedPerSecond    float64
-	AnsweredPerSecond float64
-	P50MS, P99MS      float64 // response time of accepted responses
-
-	LagP99MS float64 // send lag since the start of the phase
-}
-
 // LiveMetrics returns the figures of a run that goes on as OpenMetrics text. A figure that
 // the format of results also has keeps its name and labels. The names of all others begin with live_.
 // The pairs of scenario, phase and warm-up must be unique.
-func LiveMetrics(started time.Time, phases []LivePhase) string {
+func LiveMetrics(started time.Time, phases []console.LoadFigures) string {
 	phases = clean(phases)
 	e := exposition{byName: map[string]*family{}}
 	e.gauge("run_start_timestamp_seconds", "When the run began.", float64(started.UnixMilli())/1000, nil)
@@ -51,7 +34,7 @@ func LiveMetrics(started time.Time, phases []LivePhase) string {
 		}
 		e.gauge("live_in_flight_requests", "Requests that wait for their response.", float64(p.InFlight), of)
 		e.gauge("live_asked_per_second", "Requests that were due in the last second.", p.AskedPerSecond, of)
-		e.gauge("live_answered_per_second", "Responses in the last second.", p.AnsweredPerSecond, of)
+		e.gauge("live_answered_per_second", "Responses in the last second.", p.DonePerSecond, of)
 		if p.P99MS > 0 {
 			const help = "Time from when a request was due, of accepted responses in the last second. A slower failed request counts, with the time that it took."
 			e.gauge("live_response_milliseconds", help, p.P50MS, of.with("quantile", "0.5"))

@@ -7,10 +7,7 @@
 package view
 
 import (
-	"bufio"
-	"errors"
 	"io"
-	"os"
 
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports"
@@ -51,14 +48,7 @@ type View[T any] func(w io.Writer, results T, o Options) error
 // Write replaces the file at path with the results, atomically. It creates missing
 // directories. Options are for people at a terminal, so that a file needs none.
 func (v View[T]) Write(path string, results T) error {
-	return atomicfile.Replace(path, func(temporary string) error {
-		file, err := os.Create(temporary)
-		if err != nil {
-			return err
-		}
-		buffered := bufio.NewWriter(file)
-		return errors.Join(v(buffered, results, Options{}), buffered.Flush(), file.Close())
-	})
+	return atomicfile.Stream(path, func(w io.Writer) error { return v(w, results, Options{}) })
 }
 
 // Format shows results in one form. A kind of results that it does not show is nil.

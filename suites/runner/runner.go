@@ -36,7 +36,7 @@ import (
 type Config struct {
 	Target    *target.Target
 	Selection Selection
-	Seed      uint64 // order of the specs and content of generated requests
+	Seed      uint64 `flag:"seed" usage:"random seed: {seed}"` // order of the specs and content of generated requests
 	Version   string // of the harness, for the results
 	Commit    string // of the harness; may be empty
 
@@ -45,7 +45,7 @@ type Config struct {
 	JournalDir string
 
 	// FailFast ends the run at the first failure that no entry of the profile expects.
-	FailFast bool
+	FailFast bool `flag:"fail-fast" usage:"end the run at the first failure that is not expected"`
 
 	// Rules are shared by many runs; nil makes new ones.
 	Rules *judge.Rules

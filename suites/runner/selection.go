@@ -21,9 +21,9 @@ import (
 // Selection selects everything.
 type Selection struct {
 	Profiles     []spec.Profile
-	Operations   []string
-	Requirements []string
-	Groups       []string
+	Operations   []string `flag:"operation" usage:"only these operations, e.g. 'subsequences.*'; '!leads.*' excludes"`
+	Requirements []string `flag:"requirement" usage:"only these requirements, e.g. 'AUTH-*'"`
+	Groups       []string `flag:"group" usage:"only these groups of requirements: {groups}"`
 	// Implemented are the operations of the target's profile (For).
 	Implemented []string
 	// Omitted are the fields that the target's profile omits (For).

@@ -26,18 +26,18 @@ type Options struct {
 	// tried on them first, and on one of Source unless that shows them. Three of four groups of
 	// quirks are tried on them. Nil means that there is none.
 	Short   Source
-	Workers int    // cases at the same time; 0 means several for each processor, since cases wait
-	Seed    uint64 // draws the sample and the groups of quirks
+	Workers int    `flag:"parallel" usage:"cases at the same time (default: 3 per processor; always 1 with your own target)"` // cases at the same time; 0 means several for each processor, since cases wait
+	Seed    uint64 `flag:"seed" usage:"random seed: {seed}"`                                                                  // draws the sample and the groups of quirks
 	// Sample is how many defects are drawn, with a share of the quirks; 0 tries all.
-	Sample int
+	Sample int `flag:"sample" usage:"number of defects to draw; 0 tries all"`
 	// Causes has all specs judge each defect, and no quirk be tried. So the matrix counts the
 	// probable causes that a report shows of each defect.
-	Causes bool
+	Causes bool `flag:"causes" usage:"judge each defect by all specs, without quirks, and count the probable causes of what fails"`
 	// Together is how many quirks a target has at the same time, at most; 0 means one.
-	Together int
+	Together int `flag:"quirks-together" usage:"quirks that a target has at the same time; 1 tries each by itself"`
 	// Faults are patterns as in path.Match; only defects and quirks whose id or
 	// requirement matches one are tried. None means all.
-	Faults []string
+	Faults []string `flag:"fault" usage:"defects and quirks to try, by id or requirement, e.g. 'PAGE-*' (default: all)"`
 	// Selection narrows the operations: only their defects are tried, and quirks must
 	// be accepted on them. Its other parts must be empty.
 	Selection runner.Selection

@@ -1,0 +1,32 @@
+package traffic
+
+import (
+	"bufio"
+	"compress/gzip"
+	"fmt"
+	"io"
+
+	"outreach.example/conformance/internal/har"
+	"outreach.example/conformance/internal/inputfile"
+)
+
+// ReadFile adds each entry of an HTTP Archive, compressed or not.
+func (j *Judge) ReadFile(path string) error {
+	file, err := inputfile.Open(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer func() { _ = file.Close() }()
+	buffered := bufio.NewReaderSize(file, 1<<16)
+	var from io.Reader = buffered
+	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
+		from, err = gzip.NewReader(buffered)
+	}
+	if err == nil {
+		err = har.Read(inputfile.Text(from), j.Add)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
