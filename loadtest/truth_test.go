@@ -232,9 +232,11 @@ func (r truthRun) compareFigures(t *testing.T) (wrong []string) {
 	return wrong
 }
 
-// agrees: the value is right, or it is flagged and its interval holds the truth.
+// agrees: the value differs from the truth by at most offShare or offTime, whichever is larger,
+// or it is flagged and its interval holds the truth.
 func agrees(q load.Quantile, want truth.Bucket) bool {
-	if want.Holds(ofMS(q.ValueMS), offShare, offTime) {
+	off := func(ns int64) time.Duration { return max(time.Duration(offShare*float64(ns)), offTime) }
+	if got := ofMS(q.ValueMS); got >= time.Duration(want.FromNS)-off(want.FromNS) && got <= time.Duration(want.ToNS)+off(want.ToNS) {
 		return true
 	}
 	slack := max(time.Duration(offShare*float64(want.ToNS)), offFlagged)
