@@ -11,7 +11,6 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/suites/runner"
@@ -43,13 +42,9 @@ func TestNoTokenIsShown(t *testing.T) {
 	said := fmt.Sprintf("%+v", report)
 	g.Expect(said).To(ContainSubstring("subsequences of main"))
 
-	full, _ := on.Profile.FullKey(dataset.Main)
-	bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
-	g.Expect(err).NotTo(HaveOccurred())
-	p, notes, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY", nil)
-	g.Expect(err).NotTo(HaveOccurred())
+	p, notes := discovered(t, on, "")
 	p.Keys[0].Token = ""
-	text, err := p.YAML(strings.Join(notes, "\n"))
+	text, err := p.YAML(notes)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(text)).To(ContainSubstring("this is the admin workspace of"))
 	said += string(text)
@@ -74,10 +69,7 @@ func TestOtherAnswers(t *testing.T) {
 			_, _, err = look(t.Context(), on, runner.Selection{}, nil)
 			g.Expect(err).To(MatchError(And(ContainSubstring("subsequences.list"), ContainSubstring("neither a page nor an array"))))
 
-			full, _ := on.Profile.FullKey(dataset.Main)
-			bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
-			g.Expect(err).NotTo(HaveOccurred())
-			_, _, err = Discover(t.Context(), bare, full.Token, "FOUND_KEY", nil)
+			_, _, err = discover(t, on, "")
 			g.Expect(err).To(MatchError(And(ContainSubstring("no list can be read"), ContainSubstring(server.URL))))
 		})
 	}

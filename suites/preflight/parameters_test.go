@@ -7,9 +7,6 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -34,11 +31,7 @@ func TestDiscoverTriesOtherNames(t *testing.T) {
 			api.ServeHTTP(w, r)
 		})
 	})
-	full, _ := on.Profile.FullKey(dataset.Main)
-	bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
-	g.Expect(err).NotTo(HaveOccurred())
-	p, _, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY", nil)
-	g.Expect(err).NotTo(HaveOccurred())
+	p, _ := discovered(t, on, "")
 	g.Expect(p.Parameters[spec.ListSubsequences]).To(Equal(map[string]string{"search": "q", "parent_campaign": "campaign_id", "parent_campaign_not": "exclude_campaign"}))
 	g.Expect(p.Parameters[spec.ListWebhookEvents]).To(Equal(map[string]string{"search": "q", "success": "success", "window_start": "date_from", "window_end": "date_to"}))
 }

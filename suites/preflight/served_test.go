@@ -37,22 +37,6 @@ func eachPartial(t *testing.T, serves []string, test func(t *testing.T, on *targ
 	}
 }
 
-// discovered is what target init writes for the main key.
-func discovered(t *testing.T, on *target.Target) (*profile.Profile, string) {
-	t.Helper()
-	full, _ := on.Profile.FullKey(dataset.Main)
-	bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, notes, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Keys[0].Token = full.Token
-	return p, strings.Join(notes, "\n")
-}
-
 func TestDiscoverListsWhatIsServed_long(t *testing.T) {
 	for i, serves := range [][]string{
 		{spec.ListLeadLabels},
@@ -61,7 +45,7 @@ func TestDiscoverListsWhatIsServed_long(t *testing.T) {
 	} {
 		eachPartial(t, serves, func(t *testing.T, on *target.Target, vague bool) {
 			g := NewWithT(t)
-			p, notes := discovered(t, on)
+			p, notes := discovered(t, on, "")
 			g.Expect(p.Operations).To(ContainElements(serves), "a served operation is never lost")
 			g.Expect(p.Keys[0].Scopes).To(Equal([]string{"all:all"}), "404 does not refuse a key")
 			g.Expect(notes).To(ContainSubstring("the server does not implement "))
@@ -105,18 +89,9 @@ func TestNothingIsMadeOnAnOpenServer(t *testing.T) {
 			http.Error(w, "Bad Request", http.StatusBadRequest)
 		})
 	})
-	p, _ := discovered(t, on)
+	p, _ := discovered(t, on, "")
 	g.Expect(p.Operations).To(BeEmpty())
 	g.Expect(made).To(BeEmpty())
-}
-
-func at(t *testing.T, p *profile.Profile, address string) *target.Target {
-	t.Helper()
-	on, err := target.URL(p, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return on
 }
 
 // Whatever a server answers, the signs of two responses that differ only in the path
