@@ -150,7 +150,7 @@ func reportSoak(rate, base, dir string, look func()) error {
 	look()
 	draft.Count(soaked)
 	draft.Keep(soaked, nil)
-	draft.Drift(soaked, nil)
+	draft.Drift(soaked)
 	part := draft.Conclude(inspect.Result{})
 	config := loadtest.Config{Target: &target.Target{Kind: target.KindURL, BaseURL: base, Profile: profile.Embedded()}}
 	o := loadtest.Outcome{Results: loadtest.NotMeasured(config, time.Now(), "simulated", false), Parts: []verdict.Outcome{part}}
