@@ -159,7 +159,7 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 		o.add(part)
 	}
 	o.Results.Comparison = &load.Comparison{A: describe(a.config.Target), B: describe(against), Pairs: pairs,
-		Level: compare.Level, BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order.String(), Figures: figures}
+		Level: compare.Level, BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order, Figures: figures}
 	a.finish(ctx, &o)
 	verdict.ConcludeComparison(&o.Results)
 	config.interrupted(ctx, o)

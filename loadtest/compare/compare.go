@@ -12,40 +12,14 @@ package compare
 
 import "math/rand/v2"
 
-// Side is one of the two targets.
-type Side byte
-
-// The sides.
-const (
-	A Side = 'A'
-	B Side = 'B'
-)
-
-// Order is a sequence of blocks. Each two from the start are a pair.
-type Order []Side
-
-// String returns the order as letters, such as ABBAAB.
-func (o Order) String() string {
-	text := make([]byte, len(o))
-	for i, side := range o {
-		text[i] = byte(side)
-	}
-	return string(text)
-}
-
-// Plan returns the order of the blocks for this many pairs. Each pair is one
+// Plan returns the order of the blocks for this many pairs, such as ABBAAB. Each pair is one
 // block of A and one of B, and a fair coin decides which comes first: warm-up, drift
 // and carry-over affect either side with equal probability. The same seed gives the
 // same order.
-func Plan(seed uint64, pairs int) Order {
+func Plan(seed uint64, pairs int) (order string) {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var order Order
 	for range pairs {
-		if rng.IntN(2) == 0 {
-			order = append(order, A, B)
-		} else {
-			order = append(order, B, A)
-		}
+		order += []string{"AB", "BA"}[rng.IntN(2)]
 	}
 	return order
 }

@@ -14,7 +14,6 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/prepare"
@@ -66,9 +65,9 @@ func Run(ctx context.Context, env *Env, s scenario.Scenario) verdict.Outcome {
 // Compare loads two targets in turns, one block each, in the given order, with
 // the scenario's requests at its rate, and compares their figures. Each outcome
 // holds the blocks of its target.
-func Compare(ctx context.Context, a, b *Env, s scenario.Scenario, order compare.Order) (outcomes [2]verdict.Outcome, figures []load.ComparedFigure) {
-	sides := map[compare.Side]*runner{}
-	for side, env := range map[compare.Side]*Env{compare.A: a, compare.B: b} {
+func Compare(ctx context.Context, a, b *Env, s scenario.Scenario, order string) (outcomes [2]verdict.Outcome, figures []load.ComparedFigure) {
+	sides := map[rune]*runner{}
+	for side, env := range map[rune]*Env{'A': a, 'B': b} {
 		r, err := newRunner(ctx, env, s, true) // both may be the same server, where they would change the same rows
 		r.draft.InBlocks = true
 		if err == nil {
@@ -77,7 +76,7 @@ func Compare(ctx context.Context, a, b *Env, s scenario.Scenario, order compare.
 		r.void(err)
 		sides[side] = r
 	}
-	draftA, draftB := sides[compare.A].draft, sides[compare.B].draft
+	draftA, draftB := sides['A'].draft, sides['B'].draft
 	if !draftA.Voided() && !draftB.Voided() {
 		for i, side := range order {
 			r := sides[side]
@@ -89,7 +88,7 @@ func Compare(ctx context.Context, a, b *Env, s scenario.Scenario, order compare.
 		}
 		figures = verdict.Compare(draftA, draftB)
 	}
-	return [2]verdict.Outcome{sides[compare.A].outcome(), sides[compare.B].outcome()}, figures
+	return [2]verdict.Outcome{sides['A'].outcome(), sides['B'].outcome()}, figures
 }
 
 // runner runs one scenario.

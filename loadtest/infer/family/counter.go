@@ -2,7 +2,6 @@ package family
 
 import (
 	"math"
-	"slices"
 )
 
 // Windows with boundaries on the clock. An aligned one lets a request pass if the
@@ -29,8 +28,6 @@ type counterCheck struct {
 	counting  bool
 	possible  *set // the requests that the limiter may have counted
 	questions []*question
-	refuters  []*question // that refuted boxes, the latest first
-	left      []*question // a buffer of refutes
 }
 
 func (l *Log) counterCheck(f Fit) *counterCheck {
@@ -61,51 +58,21 @@ func (c *counterCheck) ask(o Observation, g group) {
 		answered: c.log.answered.receivedBefore(o.Sent), possible: c.possible.sentBy(o.Received)})
 }
 
-// mostRefuters is how many observations are tested first.
-const mostRefuters = 8
-
-// refutes reports whether one observation contradicts every point of the box. Those that
-// refuted other boxes are tested first. If none does, the halves of the box need not be
-// tested by those that contradict no point of it.
+// refutes reports whether one observation contradicts every point of the box. The one that
+// refuted the last box is tested first.
 func (c *counterCheck) refutes(p *plane) bool {
-	for i, q := range c.refuters {
-		if c.judge(p, q) == contradicted {
-			copy(c.refuters[1:i+1], c.refuters[:i])
-			c.refuters[0] = q
+	for i, q := range c.questions {
+		if c.judge(p, q) {
+			copy(c.questions[1:i+1], c.questions[:i])
+			c.questions[0] = q
 			return true
 		}
-	}
-	open := c.questions
-	if p.open != nil {
-		open = p.open
-	}
-	c.left = c.left[:0]
-	for _, q := range open {
-		switch c.judge(p, q) {
-		case contradicted:
-			c.refuters = slices.Insert(c.refuters[:min(len(c.refuters), mostRefuters-1)], 0, q)
-			return true
-		case undecided:
-			c.left = append(c.left, q)
-		}
-	}
-	if 2*len(c.left) <= len(open) { // else it is not worth a copy
-		p.open = append(make([]*question, 0, len(c.left)), c.left...)
 	}
 	return false
 }
 
-// answer is what an observation says of a box.
-type answer int
-
-const (
-	undecided    answer = iota // it may contradict some points
-	contradicted               // it contradicts every point
-	settled                    // it contradicts no point
-)
-
-// judge tells whether a window that may contain the decision explains it.
-func (c *counterCheck) judge(p *plane, o *question) answer {
+// judge reports whether no window that may contain the decision explains it.
+func (c *counterCheck) judge(p *plane, o *question) bool {
 	first := math.Ceil((float64(o.Sent) - p.phase.high) / p.window.high)
 	if float64(o.Sent) < p.phase.high { // before the reference windows count backward
 		first = math.Ceil((float64(o.Sent) - p.phase.high) / p.window.low)
@@ -113,24 +80,20 @@ func (c *counterCheck) judge(p *plane, o *question) answer {
 	for k := first - 1; ; k++ {
 		former, began, ended := p.boundary(k-1), p.boundary(k), p.boundary(k+1)
 		if began.low > float64(o.Received) {
-			return contradicted
+			return true
 		}
 		if ended.high < float64(o.Sent) {
 			continue
 		}
 		// An estimate grows the earlier the counting starts, and the more of the
 		// former window counts.
-		easy, hard := corner{former.high, began.high, began.low, p.window.low}, corner{former.low, began.low, began.high, p.window.high}
+		at := corner{former.high, began.high, began.low, p.window.low}
 		if o.Verdict == Refused {
-			easy, hard = hard, easy
+			at = corner{former.low, began.low, began.high, p.window.high}
 		}
-		if !c.explains(o, easy) {
-			continue
+		if c.explains(o, at) {
+			return false
 		}
-		if began.high <= float64(o.Received) && ended.low >= float64(o.Sent) && c.explains(o, hard) {
-			return settled
-		}
-		return undecided
 	}
 }
 

@@ -146,31 +146,19 @@ func (l *Log) explore(f Fit, work int) (Fit, bool) {
 	if f.High == Unbounded {
 		windows.high = windows.low * unboundedTo
 	}
-	refutes := l.refuter(f)
 	switch {
-	case refutes == nil:
+	case f.Kind == Bucket || f.Kind == Sliding || len(l.accepts) == 0: // bounds say it all
 		f.left = nil
 		for i := range spread {
 			f.left = append(f.left, point{window: windows.low + windows.width()*float64(i)/(spread-1)})
 		}
 		return f, true
 	case f.Kind == First:
-		return l.search(f, plane{window: windows}, 1, refutes, work)
+		return l.search(f, plane{window: windows}, 1, l.refutesFirst(f.Limit), work)
 	}
 	// Seen from the middle of the log, boundaries are known best.
 	half := float64(l.end()-l.start) / 2
 	middle := float64(l.start) + half
 	box := plane{window: windows, phase: span{middle, middle + windows.high}}
-	return l.search(f, box, max(1, half/windows.low), refutes, work)
-}
-
-// refuter returns what refutes boxes for the fit; nil if bounds say it all.
-func (l *Log) refuter(f Fit) func(*plane) bool {
-	switch {
-	case f.Kind == Bucket || f.Kind == Sliding || len(l.accepts) == 0:
-		return nil
-	case f.Kind == First:
-		return l.refutesFirst(f.Limit)
-	}
-	return l.counterCheck(f).refutes
+	return l.search(f, box, max(1, half/windows.low), l.counterCheck(f).refutes, work)
 }

@@ -148,9 +148,6 @@ func (l *Log) Guesses(f Fit, n int) []Model {
 		f, _ = l.explore(f, unboundedBoxes)
 	}
 	points := f.left
-	if refutes := l.refuter(f); refutes != nil {
-		points = between(points, refutes, n)
-	}
 	n = min(n, len(points))
 	models := make([]Model, 0, n)
 	for i := range n {

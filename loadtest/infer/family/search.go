@@ -1,7 +1,6 @@
 package family
 
 import (
-	"math/rand/v2"
 	"time"
 )
 
@@ -22,8 +21,6 @@ func (s span) hull(t span) span { return span{min(s.low, t.low), max(s.high, t.h
 // plane is a box of windows and positions of one boundary.
 type plane struct {
 	phase, window span
-	// open are the observations that may contradict a part of the box; nil for all.
-	open []*question
 }
 
 // point is a window, of a bucket the time to refill one request, and the
@@ -74,31 +71,6 @@ func (l *Log) search(f Fit, box plane, windows float64, refutes func(*plane) boo
 	}
 	return f.within(floor(found.window.low), ceil(found.window.high))
 }
-
-// between returns up to n points that are not refuted, from between those.
-func between(ends []point, refuted func(*plane) bool, n int) (points []point) {
-	if len(ends) == 0 {
-		return nil
-	}
-	random := rand.New(rand.NewPCG(1, 1))
-	for range n * tries {
-		if len(points) == n {
-			return points
-		}
-		a, b, x := ends[random.IntN(len(ends))], ends[random.IntN(len(ends))], random.Float64()
-		p := point{a.window + x*(b.window-a.window), a.phase + x*(b.phase-a.phase)}
-		if !refuted(&plane{phase: span{p.phase, p.phase}, window: span{p.window, p.window}}) {
-			points = append(points, p)
-		}
-	}
-	if len(points) == 0 {
-		return ends[:1] // nearly explains the log
-	}
-	return points
-}
-
-// tries is how many points are tested to find one that is not refuted.
-const tries = 20
 
 // Coarsely ends the search for parameters at a width that suits a limiter much
 // slower than the round trip.
