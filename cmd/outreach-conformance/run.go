@@ -199,11 +199,17 @@ func (f *runOptions) run(ctx context.Context, _ []string) error {
 // watch repeats what fails until it passes.
 func (f *runOptions) watch(ctx context.Context, report func(reports.Results) error) error {
 	err := runner.Watching{Report: report, Print: f.print, Say: f.say, SameSeed: f.Given("seed"),
-		Full: func(c runner.Config) (reports.Results, error) { return f.judge(ctx, c) }}.Watch(ctx, f.Config)
+		Full: func(c runner.Config) (reports.Results, error) {
+			results, err := f.judge(ctx, c)
+			if err != nil {
+				err = unjudgedError(err)
+			}
+			return results, err
+		}}.Watch(ctx, f.Config)
 	if errors.Is(err, context.Canceled) {
 		return exitError{exitInterrupted, fmt.Errorf("interrupted: the results of the last full run are in %s", f.Output), true}
 	}
-	return unjudgedError(err)
+	return err
 }
 
 // checkCombination returns an error for flags that contradict each other.
