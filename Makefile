@@ -22,7 +22,7 @@ TESTFLAGS ?=
 # RACED packages share memory between goroutines. The race detector slows computation down
 # tenfold and finds nothing in packages that only compute. One run of ./suites is enough for
 # each change: make nightly has the detector watch those that judge many.
-RACED ?= ./suites ./internal/client ./internal/judge ./internal/outage ./internal/redact ./internal/sandbox/... \
+RACED ?= ./suites ./internal/client ./internal/judge ./internal/redact ./internal/sandbox \
 	./fixtures/refserver/... ./loadtest/generate ./loadtest/inspect
 
 # Tests that compute or wait for long have names that end in _long. Those of the command

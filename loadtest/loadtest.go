@@ -18,13 +18,13 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/loadtest/compare"
+
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/runner"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
+
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports/load"
 )
@@ -86,7 +86,7 @@ func (o *Outcome) add(part verdict.Outcome) {
 }
 
 // conclude determines the verdict.
-func (o *Outcome) conclude(byName bool, thresholds []threshold.Threshold) {
+func (o *Outcome) conclude(byName bool, thresholds []measure.Threshold) {
 	o.Results.Traffic = verdict.Traffic(o.Parts)
 	verdict.ConcludeRun(&o.Results, byName)
 	verdict.RequireEvaluated(&o.Results, thresholds)
@@ -151,7 +151,7 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 	if err != nil {
 		return Outcome{}, errors.Join(err, a.end())
 	}
-	order := compare.Plan(config.Seed, pairs)
+	order := verdict.PlanOrder(config.Seed, pairs)
 	parts, figures := runner.Compare(ctx, a.env, b.env, config.Scenarios[0], order)
 	o := Outcome{Results: a.results()}
 	for i, part := range parts {
@@ -159,7 +159,7 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 		o.add(part)
 	}
 	o.Results.Comparison = &load.Comparison{A: describe(a.config.Target), B: describe(against), Pairs: pairs,
-		Level: compare.Level, BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order, Figures: figures}
+		Level: verdict.ComparisonLevel, BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order, Figures: figures}
 	a.finish(ctx, &o)
 	verdict.ConcludeComparison(&o.Results)
 	config.interrupted(ctx, o)

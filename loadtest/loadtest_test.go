@@ -24,17 +24,17 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/refserver/limiter"
 	"outreach.example/conformance/fixtures/refserver/shape"
-	"outreach.example/conformance/fixtures/refserver/truth"
+
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/sandbox"
-	"outreach.example/conformance/internal/sandbox/journal"
+
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
-	"outreach.example/conformance/loadtest/compare"
+
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
+
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -147,7 +147,7 @@ func within(t testing.TB, timeout time.Duration, server *target.Target) *target.
 }
 
 // truthOf asks the server what it did.
-func truthOf(t testing.TB, server *target.Target) truth.Report {
+func truthOf(t testing.TB, server *target.Target) refserver.TruthReport {
 	t.Helper()
 	return testbed.Record(t, server.TruthURL)
 }
@@ -231,13 +231,13 @@ func TestNothingIsSentWithoutConsent(t *testing.T) {
 		t.Errorf("a run: %v", err)
 	}
 	config.Target = here
-	if _, err := loadtest.Compare(t.Context(), config, away, compare.LeastPairs(1)); !errors.Is(err, loadtest.ErrConsent) {
+	if _, err := loadtest.Compare(t.Context(), config, away, verdict.LeastPairsOf(1)); !errors.Is(err, loadtest.ErrConsent) {
 		t.Errorf("a comparison: %v", err)
 	}
 	if record := truthOf(t, here); record.Total > 0 {
 		t.Errorf("%d requests were sent: %+v", record.Total, record.Requests)
 	}
-	if pending, err := journal.Find(config.JournalDir); err != nil || len(pending) > 0 {
+	if pending, err := sandbox.FindPending(config.JournalDir); err != nil || len(pending) > 0 {
 		t.Errorf("journals: %+v, %v", pending, err)
 	}
 	config.Target, config.Consent, config.Scenarios = away, []string{"0.0.0.0"}, []scenario.Scenario{reading(20, 200*time.Millisecond)}
@@ -287,7 +287,7 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 	if !maps.Equal(testsBefore, testsAfter) {
 		t.Errorf("there were %d tests, and there are %d", len(testsBefore), len(testsAfter))
 	}
-	if pending, err := journal.Find(dir); err != nil || len(pending) > 0 {
+	if pending, err := sandbox.FindPending(dir); err != nil || len(pending) > 0 {
 		t.Errorf("journals are left: %+v, %v", pending, err)
 	}
 }
@@ -360,7 +360,7 @@ func TestPartsThatDoNotFit(t *testing.T) {
 func part(t testing.TB, index, of int) loadtest.Part {
 	t.Helper()
 	s := reading(10, time.Second)
-	recorder := measure.NewRecorder("steady", time.Unix(1e9, 0), schedule.Constant(10, time.Second))
+	recorder := measure.NewRecorder("steady", time.Unix(1e9, 0), measure.Constant(10, time.Second))
 	for n := range 10 / of {
 		due := time.Duration(n*of+index) * 100 * time.Millisecond
 		recorder.Add(measure.Sample{Seq: uint64(n*of + index), Label: "list", Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -68,7 +68,7 @@ func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario, lagLimit t
 // ReadParts reads parts, one JSON object per line. name stands for the source
 // in errors. Blank lines are skipped.
 func ReadParts(name string, r io.Reader) ([]Part, error) {
-	data, err := io.ReadAll(io.LimitReader(inputfile.Text(r), maxParts+1))
+	data, err := io.ReadAll(io.LimitReader(disk.Text(r), maxParts+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -128,7 +128,7 @@ func readPart(text []byte) (p Part, err error) {
 // Merge joins the parts of a run and judges the whole as one process would. If
 // the parts are not one complete run, the results are inconclusive and name the
 // shard that is missing, duplicated or foreign. There must be at least one part.
-func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]*verdict.Baseline) Outcome {
+func Merge(parts []Part, thresholds []measure.Threshold, baselines map[string]*verdict.Baseline) Outcome {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b Part) int { return a.Results.Run.Shard.Index - b.Results.Run.Shard.Index })
 	first := parts[0].Results

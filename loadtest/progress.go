@@ -10,14 +10,14 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/reports/console"
+
 	"outreach.example/conformance/reports/view"
 )
 
 // Progress shows how a run goes on, on the error stream of a command.
 type Progress struct {
 	stderr   io.Writer
-	progress *console.LoadProgress
+	progress *view.LoadProgress
 	all      []string            // the scenarios of the run
 	metrics  *view.MetricsServer // nil if nobody listens
 
@@ -27,7 +27,7 @@ type Progress struct {
 
 // NewProgress returns the progress of a run of the scenarios. Metrics may be nil.
 func NewProgress(stderr io.Writer, scenarios []string, metrics *view.MetricsServer) *Progress {
-	v := &Progress{stderr: stderr, progress: console.NewLoadProgress(stderr, console.On(stderr)), all: scenarios, metrics: metrics}
+	v := &Progress{stderr: stderr, progress: view.NewLoadProgress(stderr, view.On(stderr)), all: scenarios, metrics: metrics}
 	v.progress.Say("measuring what this machine can send")
 	if metrics != nil {
 		v.Say("live metrics at " + metrics.Address)
@@ -45,7 +45,7 @@ func (v *Progress) Begin(scenario, step string) {
 // Show shows the figures of the phase that runs.
 func (v *Progress) Show(l generate.Live) {
 	v.mu.Lock()
-	f := console.LoadFigures{Number: 1 + slices.Index(v.all, v.scenario), Of: len(v.all), Scenario: v.scenario}
+	f := view.LoadFigures{Number: 1 + slices.Index(v.all, v.scenario), Of: len(v.all), Scenario: v.scenario}
 	if v.step != l.Phase {
 		f.Step = v.step
 	}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/internal/redact"
 )
 
@@ -54,7 +54,7 @@ func (c *Config) OpenRaw(dir string, encodings []string) (all RawResults, err er
 		if *encoding.to(c) != nil {
 			continue // named twice
 		}
-		file, err := inputfile.OpenFile(filepath.Join(dir, encoding.file), os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o666)
+		file, err := disk.OpenFile(filepath.Join(dir, encoding.file), os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o666)
 		if err != nil {
 			return nil, errors.Join(err, all.Discard())
 		}

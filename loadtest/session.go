@@ -17,7 +17,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/sandbox"
-	"outreach.example/conformance/internal/sandbox/journal"
+
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
@@ -97,7 +97,7 @@ func about(config Config, id string, started time.Time) load.Results {
 // NotMeasured returns the results of a run that ended before its first measurement.
 // They are inconclusive, for the given reason.
 func NotMeasured(config Config, started time.Time, reason string, interrupted bool) load.Results {
-	results := about(config, journal.NewRun().ID, started)
+	results := about(config, sandbox.NewRun().ID, started)
 	results.Run.Interrupted, results.Run.Seconds = interrupted, time.Since(started).Seconds()
 	results.Verdict, results.Reasons = reports.Inconclusive, []string{reason}
 	return results
@@ -112,7 +112,7 @@ func (s *session) finish(ctx context.Context, o *Outcome) {
 
 // environment builds the environment of the scenarios.
 func environment(ctx context.Context, config Config, budget *prepare.Budget, readsOnly bool) (*runner.Env, error) {
-	t, run := config.Target, journal.RunOf(uuid.NewString(), group(config))
+	t, run := config.Target, sandbox.RunOf(uuid.NewString(), group(config))
 	rules, err := judge.NewRules()
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func environment(ctx context.Context, config Config, budget *prepare.Budget, rea
 	}
 	if config.JournalDir != "" {
 		env.Ended = sandbox.FindLeft(config.JournalDir, t.BaseURL).Runs
-		env.Journal, err = journal.Start(config.JournalDir, run, t.BaseURL, changed(config, readsOnly)...)
+		env.Journal, err = sandbox.StartJournal(config.JournalDir, run, t.BaseURL, changed(config, readsOnly)...)
 	}
 	return env, err
 }

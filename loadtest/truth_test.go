@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/fixtures/refserver/truth"
+	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
+
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -113,7 +113,7 @@ type truthRun struct {
 	results   load.Results
 	phase     load.Phase
 	recording measure.Recording
-	record    truth.Report
+	record    refserver.TruthReport
 	shapeFrom time.Time // when the first request came: the shape counts from then
 }
 
@@ -206,8 +206,8 @@ func (r truthRun) compareFigures(t *testing.T) (wrong []string) {
 		}
 		for i := range class.response.Quantiles {
 			p := class.response.Quantiles[i].P
-			record, _ := r.record.Quantile(p, func(l truth.Latency) bool { return class.holds(l.Status) })
-			truths := map[string]truth.Bucket{"record": record}
+			record, _ := r.record.Quantile(p, func(l refserver.Latency) bool { return class.holds(l.Status) })
+			truths := map[string]refserver.Bucket{"record": record}
 			if strings.Contains(r.shape, "stall") {
 				truths["shape"] = r.expected(p)
 			}
@@ -234,7 +234,7 @@ func (r truthRun) compareFigures(t *testing.T) (wrong []string) {
 
 // agrees: the value differs from the truth by at most offShare or offTime, whichever is larger,
 // or it is flagged and its interval holds the truth.
-func agrees(q load.Quantile, want truth.Bucket) bool {
+func agrees(q load.Quantile, want refserver.Bucket) bool {
 	off := func(ns int64) time.Duration { return max(time.Duration(offShare*float64(ns)), offTime) }
 	if got := ofMS(q.ValueMS); got >= time.Duration(want.FromNS)-off(want.FromNS) && got <= time.Duration(want.ToNS)+off(want.ToNS) {
 		return true
@@ -247,10 +247,10 @@ func ofMS(ms float64) time.Duration { return time.Duration(ms * float64(time.Mil
 
 // expected is the p-quantile of the response times that follow from when each
 // request was due and when the server was awake, with its usual latency added.
-func (r truthRun) expected(p float64) truth.Bucket {
+func (r truthRun) expected(p float64) refserver.Bucket {
 	const stall, every = 2 * time.Second, 10 * time.Second
-	usual, _ := r.record.Quantile(0.5, func(truth.Latency) bool { return true })
-	plan := schedule.Constant(r.rate, r.lasts)
+	usual, _ := r.record.Quantile(0.5, func(refserver.Latency) bool { return true })
+	plan := measure.Constant(r.rate, r.lasts)
 	var times []time.Duration
 	for i := range uint64(plan.Planned()) {
 		at := r.recording.Start.Add(plan.Due(i)).Sub(r.shapeFrom) % every
@@ -262,5 +262,5 @@ func (r truthRun) expected(p float64) truth.Bucket {
 	}
 	slices.Sort(times)
 	at := int64(times[int(math.Ceil(p*float64(len(times))))-1])
-	return truth.Bucket{FromNS: at, ToNS: at}
+	return refserver.Bucket{FromNS: at, ToNS: at}
 }

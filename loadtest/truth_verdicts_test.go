@@ -11,11 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/refserver/shape"
-	"outreach.example/conformance/fixtures/refserver/truth"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/schedule"
-	"outreach.example/conformance/loadtest/threshold"
 )
 
 // boundCase is a server whose latencies are known, with the bounds that it meets and those
@@ -52,9 +50,9 @@ var boundCases = []boundCase{
 }
 
 // bounds returns the bounds, and whether each is met.
-func (c boundCase) bounds(t *testing.T) (all []threshold.Threshold, met map[string]bool) {
+func (c boundCase) bounds(t *testing.T) (all []measure.Threshold, met map[string]bool) {
 	t.Helper()
-	all, err := threshold.ParseAll(strings.Fields(c.met + " " + c.missed))
+	all, err := measure.ParseThresholds(strings.Fields(c.met + " " + c.missed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,19 +65,19 @@ func (c boundCase) bounds(t *testing.T) (all []threshold.Threshold, met map[stri
 
 // record is what the server did: how long the responses took, and how many failed.
 type record struct {
-	took        []truth.Bucket // ascending
+	took        []refserver.Bucket // ascending
 	all, failed int64
 }
 
 // meets reports whether the server met the bound in truth, and how near the figure is to it:
 // the ratio of the two.
-func (r record) meets(t threshold.Threshold) (met bool, ratio float64) {
-	if t.Metric == threshold.Errors {
+func (r record) meets(t measure.Threshold) (met bool, ratio float64) {
+	if t.Metric == measure.Errors {
 		share := float64(r.failed) / float64(r.all)
 		return share < t.Bound || r.failed == 0, share / t.Bound
 	}
 	p := t.P
-	if t.Metric == threshold.Max {
+	if t.Metric == measure.Max {
 		p = 1
 	}
 	var seen int64
@@ -97,7 +95,7 @@ type tally struct{ right, wrong, open, near int }
 
 // judge compares the verdict on a bound with the truth, and prints a line of the table. said
 // is what the case says beforehand.
-func (n *tally) judge(t *testing.T, c boundCase, bound threshold.Threshold, said bool, of record, outcome, why string) {
+func (n *tally) judge(t *testing.T, c boundCase, bound measure.Threshold, said bool, of record, outcome, why string) {
 	t.Helper()
 	met, ratio := of.meets(bound)
 	if ratio >= 0.8 && ratio <= 1.2 {
@@ -105,7 +103,7 @@ func (n *tally) judge(t *testing.T, c boundCase, bound threshold.Threshold, said
 	}
 	word := map[bool]string{true: "met", false: "missed"}
 	switch outcome {
-	case string(threshold.Inconclusive):
+	case string(measure.Inconclusive):
 		n.open++
 	case word[met]:
 		n.right++
@@ -166,8 +164,8 @@ func (c boundCase) simulate(t *testing.T) (rec measure.Recording, of record) {
 		t.Fatal(err)
 	}
 	server := around.Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	plan := schedule.Constant(c.persecond(), c.lasts)
-	recorder := measure.NewRecorder("steady", time.Time{}, schedule.Constant(c.persecond(), c.lasts))
+	plan := measure.Constant(c.persecond(), c.lasts)
+	recorder := measure.NewRecorder("steady", time.Time{}, measure.Constant(c.persecond(), c.lasts))
 	timeout := c.timeout
 	if timeout == 0 {
 		timeout = 10 * time.Second
@@ -203,12 +201,12 @@ func (c boundCase) simulate(t *testing.T) (rec measure.Recording, of record) {
 					of.failed++
 				}
 				recorder.Add(s)
-				of.took = append(of.took, truth.Bucket{FromNS: int64(took), Count: 1})
+				of.took = append(of.took, refserver.Bucket{FromNS: int64(took), Count: 1})
 			})
 		}
 		all.Wait()
 	})
-	slices.SortFunc(of.took, func(a, b truth.Bucket) int { return int(a.FromNS - b.FromNS) })
+	slices.SortFunc(of.took, func(a, b refserver.Bucket) int { return int(a.FromNS - b.FromNS) })
 	return recorder.Recording(), of
 }
 

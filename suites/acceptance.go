@@ -6,10 +6,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
-
-	. "outreach.example/conformance/suites/match"
 
 	. "outreach.example/conformance/suites/api"
 )
@@ -108,7 +106,7 @@ func choices(api *API) []Call {
 // run, the test is paused, and ids are those of the target.
 func example(api *API) Call {
 	k := api.Request()
-	for field, value := range variants.Example(spec.CreatePlacementTest) {
+	for field, value := range contract.Example(spec.CreatePlacementTest) {
 		switch field {
 		case "name", "email_subject", "emails":
 			continue

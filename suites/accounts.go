@@ -14,8 +14,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // accounts judges moving accounts between workspaces. No operation lists

@@ -10,8 +10,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // keepsValuesTogether creates tests in which each pair of fields has each pair of values: a

@@ -9,12 +9,10 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // createdValues judges that a created test keeps every kind of value that its fields may
@@ -122,7 +120,7 @@ func needJudged(api *API, fields ...string) {
 // each by its full name.
 func findsSpecialNames(api *API) {
 	var creations []Call
-	for _, v := range variants.Member(spec.CreatePlacementTest, "name").Valid {
+	for _, v := range contract.Member(spec.CreatePlacementTest, "name").Valid {
 		if !v.Open {
 			creations = append(creations, Creating(api, "name", v))
 		}

@@ -11,7 +11,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
@@ -194,7 +194,7 @@ func besides(api *API, op spec.Operation) []func(Call) Call {
 }
 
 func withInvalidFields(k Call) Call {
-	for _, member := range variants.Body(k.Operation.ID) {
+	for _, member := range contract.Body(k.Operation.ID) {
 		if len(member.Invalid) > 0 {
 			k = k.WithField(member.Name, member.Invalid[0].Value)
 		}

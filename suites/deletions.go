@@ -13,8 +13,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // deletions judges what deleting means for every resource that can be deleted:

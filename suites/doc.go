@@ -27,7 +27,7 @@
 //     that operation.
 //   - A test is an inbox placement test, the resource.
 //
-// Specs are written with package api and package match. Package tree has Ginkgo run them: it
+// Specs are written with package api, which has the matchers too. Package tree has Ginkgo run them: it
 // selects them by their labels, orders them by the seed, and collects what they found out, as
 // report entries. All results come from its report.
 package suites

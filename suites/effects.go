@@ -14,8 +14,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // effects judges that a refused request changes nothing. Tests, subsequences and the

@@ -15,8 +15,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // filters compares every filter with unfiltered walks of the list.

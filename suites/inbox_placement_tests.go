@@ -12,8 +12,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // inboxPlacementTests judges creating, listing, reading and deleting tests.

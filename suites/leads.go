@@ -9,8 +9,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // leads judges moving a lead to a subsequence. No operation reads a lead: the

@@ -13,8 +13,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // pagination judges limits and walks of every paged list (section Pagination).

@@ -8,12 +8,10 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/oracle"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // queryValues sends every kind of value that the document allows for a query parameter of
@@ -66,7 +64,7 @@ func valueQueries(api *API, list spec.Operation) []valueQuery {
 // of the list which has a name.
 func documentedQueries(named func(parameter string) bool, list string) []valueQuery {
 	var queries []valueQuery
-	for _, part := range variants.Query(list) {
+	for _, part := range contract.Query(list) {
 		parameter := profile.CustomaryKey(list, part.Name)
 		if !named(parameter) || parameter == profile.ParamStartingAfter {
 			continue // limits and cursors have specs of their own

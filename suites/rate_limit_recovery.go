@@ -15,8 +15,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // resume prepares changes below the limit and drives the key over it. Then it asks for the

@@ -10,12 +10,10 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // requests sends what a server must not accept.
@@ -48,7 +46,7 @@ func requests() {
 			It("refuses a test without "+field, Requires(spec.RequestRequired(field)), func(api *API) {
 				calls := []Call{api.Request().WithField(field, Absent)}
 				if field != "type" { // an automated test needs the field, too
-					calls = append(calls, Creating(api, "type", variants.Variant{Value: 2.0}).WithField(field, Absent))
+					calls = append(calls, Creating(api, "type", contract.Variant{Value: 2.0}).WithField(field, Absent))
 				}
 				expectNotAccepted(api, calls...)
 			})
@@ -56,7 +54,7 @@ func requests() {
 		for _, field := range slices.Concat(spec.CreateRequired, spec.CreateOptional) {
 			It("refuses an invalid "+field, Requires(spec.RequestInvalid(field)), func(api *API) {
 				var calls []Call
-				invalid := variants.Member(spec.CreatePlacementTest, field).Invalid
+				invalid := contract.Member(spec.CreatePlacementTest, field).Invalid
 				for _, v := range amongValid(api, spec.CreatePlacementTest, field, invalid) {
 					calls = append(calls, api.Request().WithField(field, v.Value))
 				}
@@ -82,7 +80,7 @@ func requests() {
 		Describe(part.operation, func() {
 			It("refuses an invalid "+part.name, Requires(part.requirement), func(api *API) {
 				request := api.Request()
-				all := variants.Member(part.operation, part.name).Invalid
+				all := contract.Member(part.operation, part.name).Invalid
 				for _, invalid := range amongValid(api, part.operation, part.name, all) {
 					if items, isArray := invalid.Value.([]any); invalid.Value != nil && (!isArray || len(items) > 0) {
 						expectNotAccepted(api, request.WithField(part.name, invalid.Value))
@@ -119,11 +117,11 @@ var invalidParts = []struct {
 
 // amongValid puts valid items around each invalid one: a server may look at the first item of
 // an array alone, or at the last one. The first invalid item is also sent by itself.
-func amongValid(api *API, operation, member string, invalid []variants.Variant) (all []variants.Variant) {
+func amongValid(api *API, operation, member string, invalid []contract.Variant) (all []contract.Variant) {
 	valid, isFirst := validItems(api, operation, member), true
 	for _, v := range invalid {
 		items, _ := v.Value.([]any)
-		isItem := len(valid) > 0 && len(items) == 1 && strings.HasPrefix(v.What, variants.AnItem)
+		isItem := len(valid) > 0 && len(items) == 1 && strings.HasPrefix(v.What, contract.AnItem)
 		if isItem && items[0] == any("conformance") && operation == spec.MoveAccounts {
 			isItem = false // a server may move the accounts that it knows
 		}
@@ -132,7 +130,7 @@ func amongValid(api *API, operation, member string, invalid []variants.Variant) 
 		}
 		if isItem {
 			isFirst = false
-			all = append(all, variants.Variant{What: v.What + " among valid ones", Value: slices.Concat(valid[:1], items, valid[1:min(len(valid), 2)])})
+			all = append(all, contract.Variant{What: v.What + " among valid ones", Value: slices.Concat(valid[:1], items, valid[1:min(len(valid), 2)])})
 		}
 	}
 	return all
@@ -200,8 +198,8 @@ func expectConverted(api *API, field string) {
 		return // it marks the test as that of the run
 	}
 	var calls []Call
-	for _, v := range variants.Member(spec.CreatePlacementTest, field).Loose {
-		k := Creating(api, field, variants.Variant{Open: true}).WithField(field, v.Value).Breaking(api.Requirement())
+	for _, v := range contract.Member(spec.CreatePlacementTest, field).Loose {
+		k := Creating(api, field, contract.Variant{Open: true}).WithField(field, v.Value).Breaking(api.Requirement())
 		Disregard(api, k)
 		calls = append(calls, k)
 	}

@@ -7,8 +7,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // resources judges what each list shows, and each get of a row that has no rules of its own.

@@ -5,8 +5,6 @@ import (
 	"outreach.example/conformance/internal/paging"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // expectSorted walks in two page sizes with a sort order: the right direction,

@@ -5,7 +5,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/oracle"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
@@ -22,7 +22,7 @@ func statuses() {
 				if op.Answer == spec.Page {
 					api.Observe(spec.OpenPointUnknownQuery, "%d", r.Status)
 				}
-				for i, part := range variants.Query(op.ID) {
+				for i, part := range contract.Query(op.ID) {
 					if name, known := nameOf(api, part); known {
 						expectAnswers(api, i, name, part)
 					}
@@ -34,7 +34,7 @@ func statuses() {
 
 // expectAnswers sends values of a query parameter that the document rules out, and values that
 // break careless servers. The parameters share the latter.
-func expectAnswers(api *API, index int, name string, part variants.Part) {
+func expectAnswers(api *API, index int, name string, part contract.Part) {
 	for _, v := range part.Invalid {
 		refused := api.Do(withValues(api, name, oracle.Scalar(Normalize(v.Value))))
 		api.Observe(spec.OpenPointInvalidQuery, "%s: %d", name, refused.Status)
@@ -63,7 +63,7 @@ func withValues(api *API, name string, values ...string) Call {
 
 // nameOf returns the target's name of a query parameter of the spec's operation. Limits have
 // a spec of their own.
-func nameOf(api *API, part variants.Part) (name string, known bool) {
+func nameOf(api *API, part contract.Part) (name string, known bool) {
 	if part.Name == "with_metadata" {
 		return part.Name, true
 	}

@@ -15,8 +15,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-
-	. "outreach.example/conformance/suites/match"
 )
 
 // getLikeList reads some of the list's rows one by one and compares the fields

@@ -8,8 +8,6 @@ import (
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 
-	. "outreach.example/conformance/suites/match"
-
 	. "outreach.example/conformance/suites/api"
 )
 

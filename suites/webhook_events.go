@@ -8,7 +8,6 @@ import (
 	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
-	. "outreach.example/conformance/suites/match"
 )
 
 // webhookEvents judges the rules between the attempts of one delivery (section

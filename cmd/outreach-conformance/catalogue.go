@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"outreach.example/conformance/internal/suggest"
+	"outreach.example/conformance/internal/pattern"
 	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
@@ -81,7 +81,7 @@ the open points, which are never judged.`,
 		if s, ok := spec.FindOpenPoint(id); ok {
 			return view.OpenPoint(f.out, s)
 		}
-		return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, suggest.Several(id, ids()))
+		return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, pattern.Several(id, ids()))
 	}, "{verbose}", "every quote, spec and defect")
 }
 

@@ -15,10 +15,10 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/options"
+
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/reports/publish"
 	"outreach.example/conformance/spec"
 )
@@ -32,7 +32,7 @@ type session struct {
 	Verbose bool   `flag:"verbose,v" usage:"show more: {verbose}"`
 	Quiet   bool   `flag:"quiet,q" usage:"show only failures and the last line, and no progress"`
 
-	*options.Set
+	*Set
 	known    []string // formats
 	in       io.Reader
 	out, err io.Writer
@@ -45,7 +45,7 @@ func at(output string, formats ...string) session {
 	return session{Source: target.Source{Target: target.EmbeddedName, Data: dataset.DefaultOptions()}, Output: output, known: formats}
 }
 
-// Lines of layouts (options.Bind) that several commands have.
+// Lines of layouts (Bind) that several commands have.
 const (
 	targetFlags = "\nTarget: target target-profile wait"
 	paceFlags   = " requests-per-second concurrency timeout patience user-agent"
@@ -55,7 +55,7 @@ const (
 // error of act without an exit code is one of usage.
 func command(c *cobra.Command, o interface{ base() *session }, layout string, act func(ctx context.Context, args []string) error, words ...string) *cobra.Command {
 	s := o.base()
-	s.Set = options.Bind(c.Flags(), o, strings.TrimSpace(layout), append(words,
+	s.Set = Bind(c.Flags(), o, strings.TrimSpace(layout), append(words,
 		"{target}", "embedded, an address without /api/v2, image:NAME or dockerfile:PATH", "{profile}", "that of the reference server",
 		"{profiles}", fmt.Sprint(spec.Profiles()), "{groups}", fmt.Sprint(spec.Groups()), "{formats}", strings.Join(s.known, ", "),
 		"{verbose}", "every violation and observation")...)
@@ -105,7 +105,7 @@ func (s *session) sayFirst(lines []string) {
 // prepare makes sure that the files can be written into the output directory, and the formats.
 // Inputs are the files that the command reads.
 func (s *session) prepare(inputs []string, files ...string) error {
-	if err := outputdir.Prepare(s.Output, files...); err != nil {
+	if err := disk.Prepare(s.Output, files...); err != nil {
 		return fmt.Errorf("output directory: %w", err)
 	}
 	return s.Formats.Prepare(inputs...)

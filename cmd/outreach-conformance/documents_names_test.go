@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"outreach.example/conformance/internal/envvar"
-	"outreach.example/conformance/internal/options"
 )
 
 // Patterns of flags, variables and command lines in documents.
@@ -30,7 +29,7 @@ var (
 // does not have.
 func strangers(text string) []string {
 	root := newRoot()
-	flags := append(options.Names(root), "help", "version")
+	flags := append(Names(root), "help", "version")
 	text = textBlock.ReplaceAllString(text, "")
 	ours := anotherFlag.ReplaceAllString(anotherProgram.ReplaceAllString(text, ""), "")
 	var wrong []string

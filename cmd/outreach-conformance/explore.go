@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"outreach.example/conformance/internal/atomicfile"
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
+
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/explore"
 	"outreach.example/conformance/suites/runner"
@@ -104,7 +104,7 @@ func (f *exploreOptions) explore(ctx context.Context, _ []string) error {
 	f.printLeftovers(t, results.Run.ID)
 	text, err := explore.EncodeCases(out.Found)
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(f.Output, casesFile), text)
+		err = disk.Write(filepath.Join(f.Output, casesFile), text)
 	}
 	return f.report(results, nowhere, err, nil)
 }
@@ -122,7 +122,7 @@ func (f *exploreOptions) cases() ([]explore.Found, error) {
 	if f.Replay == "" {
 		return nil, nil
 	}
-	text, err := inputfile.Read(f.Replay, explore.MaxCases)
+	text, err := disk.Read(f.Replay, explore.MaxCases)
 	if err != nil {
 		return nil, fmt.Errorf("--replay: %w", err)
 	}

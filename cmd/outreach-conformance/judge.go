@@ -13,7 +13,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports/publish"
@@ -93,7 +93,7 @@ func (f *judgeOptions) judgeTraffic(ctx context.Context, args []string) (err err
 	}
 	clients, err := json.MarshalIndent(j.Clients(), "", "  ")
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(f.Output, clientsFile), append(redact.Process.Content(clients), '\n'))
+		err = disk.Write(filepath.Join(f.Output, clientsFile), append(redact.Process.Content(clients), '\n'))
 	}
 	ended := f.report(results, nowhere, err, nil)
 	if f.OnStdout() == publish.Console {

@@ -18,14 +18,14 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/sandbox"
-	"outreach.example/conformance/internal/sandbox/journal"
+
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
-	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/reports/publish"
 	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/suites/runner"
@@ -38,7 +38,7 @@ type gateOptions struct {
 }
 
 // baselines reads the results of earlier runs that the thresholds name. The run must not replace them.
-func (g gateOptions) baselines(output string, thresholds []threshold.Threshold) (all map[string]*verdict.Baseline, overwrites, unread error) {
+func (g gateOptions) baselines(output string, thresholds []measure.Threshold) (all map[string]*verdict.Baseline, overwrites, unread error) {
 	overwrites = verdict.CheckOverwrite(filepath.Join(output, loadFile), g.Baseline, thresholds)
 	all, unread = verdict.ReadBaselines(g.Baseline, thresholds)
 	return all, overwrites, unread
@@ -153,13 +153,13 @@ func (f *loadOptions) load(ctx context.Context, _ []string) error {
 	if p, err := f.OpenProfile(); err == nil && p.Load != nil { // open reports an error of the profile
 		ofProfile = p.Load.Thresholds
 	}
-	all, _ := threshold.ParseAll(slices.Concat(ofProfile, f.Thresholds)) // configure reports an error
+	all, _ := measure.ParseThresholds(slices.Concat(ofProfile, f.Thresholds)) // configure reports an error
 	baselines, overwrites, unread := f.baselines(f.Output, all)
 	if overwrites != nil {
 		return overwrites
 	}
 	if !f.List {
-		if err := outputdir.Forget(f.Output, loadFiles...); err != nil {
+		if err := disk.Forget(f.Output, loadFiles...); err != nil {
 			return err
 		}
 	}
@@ -232,7 +232,7 @@ func (f *loadOptions) loadTarget(ctx context.Context, metrics *view.MetricsServe
 func nothingMeasured(ctx context.Context, err, left error) exitError {
 	code, exit := exitUsage, exitError{}
 	var throttled *prepare.ThrottledError
-	var busy *journal.BusyError
+	var busy *sandbox.BusyError
 	switch {
 	case ctx.Err() != nil:
 		code, err = exitInterrupted, errors.New("interrupted before the first measurement")

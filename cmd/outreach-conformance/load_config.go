@@ -9,8 +9,8 @@ import (
 	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports/publish"
 )
@@ -64,7 +64,7 @@ func (f *loadOptions) configure(known []scenario.Scenario, ofProfile []string) e
 // judgeBy merges the thresholds of the profile and the flags. It lists those of the profile that
 // apply to other runs.
 func (f *loadOptions) judgeBy(known []scenario.Scenario, ofProfile []string) error {
-	given, wrong := threshold.ParseAll(f.Thresholds)
+	given, wrong := measure.ParseThresholds(f.Thresholds)
 	merged, skipped, err := verdict.Applicable{Chosen: f.Scenarios, Known: known, Baseline: f.Baseline != "", Against: f.Against != ""}.Merge(ofProfile, given)
 	if err = errors.Join(wrong, err); err == nil && len(skipped) > 0 {
 		_, _ = fmt.Fprintf(f.err, "skipped thresholds of the profile, which do not apply to this run: %s\n", strings.Join(skipped, ", "))

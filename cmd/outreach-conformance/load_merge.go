@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
-	"outreach.example/conformance/reports/outputdir"
+
 	"outreach.example/conformance/reports/publish"
 )
 
@@ -41,7 +41,7 @@ appears twice or belongs to another run.`,
 }
 
 func (f *loadMergeOptions) merge(_ context.Context, sources []string) error {
-	thresholds, err := threshold.ParseAll(f.Thresholds)
+	thresholds, err := measure.ParseThresholds(f.Thresholds)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (f *loadMergeOptions) merge(_ context.Context, sources []string) error {
 	if err := applicable.Check(thresholds); err != nil {
 		return err
 	}
-	if err := errors.Join(f.prepare(append(sources, f.Baseline), mergedFiles...), outputdir.Forget(f.Output, mergedFiles...)); err != nil {
+	if err := errors.Join(f.prepare(append(sources, f.Baseline), mergedFiles...), disk.Forget(f.Output, mergedFiles...)); err != nil {
 		return err
 	}
 	return (&loadOptions{session: f.session}).reportLoad(loadtest.Merge(parts, thresholds, baselines), nil)
@@ -72,13 +72,13 @@ func (f *loadMergeOptions) merge(_ context.Context, sources []string) error {
 
 // readParts reads a file of parts, the part in a directory, or the standard input.
 func readParts(source string, stdin io.Reader) ([]loadtest.Part, error) {
-	if inputfile.IsStdin(source) {
+	if disk.IsStdin(source) {
 		return loadtest.ReadParts("standard input", stdin)
 	}
 	if info, err := os.Stat(source); err == nil && info.IsDir() {
 		source = filepath.Join(source, partFile)
 	}
-	file, err := inputfile.Open(source)
+	file, err := disk.Open(source)
 	if err != nil {
 		return nil, fmt.Errorf("%w (want a %s written by load --shard, or its output directory)", err, partFile)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -79,9 +79,9 @@ func (f *loadOptions) write(results load.Results, views [][2]string) (written ma
 // writeLoad writes all files of a load run.
 func (f *loadOptions) writeLoad(o loadtest.Outcome) (written map[string]string, failed error) {
 	written, failed = f.write(o.Results, loadViews)
-	failed = errors.Join(failed, atomicfile.Stream(filepath.Join(f.Output, hdrFile), o.WriteHDRLog))
+	failed = errors.Join(failed, disk.Stream(filepath.Join(f.Output, hdrFile), o.WriteHDRLog))
 	if o.Results.Run.Shard != nil {
-		failed = errors.Join(failed, atomicfile.Stream(filepath.Join(f.Output, partFile), func(w io.Writer) error {
+		failed = errors.Join(failed, disk.Stream(filepath.Join(f.Output, partFile), func(w io.Writer) error {
 			return loadtest.WritePart(w, o, f.Scenarios, f.LagLimit)
 		}))
 	}

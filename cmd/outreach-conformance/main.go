@@ -27,12 +27,12 @@ import (
 
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/envvar"
-	"outreach.example/conformance/internal/options"
+
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/reports/publish"
 	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/schemas"
@@ -131,13 +131,13 @@ func forgetUnparsed(cmd *cobra.Command, args []string) error {
 		for one := range strings.SplitSeq(value, ",") { // a variable holds a list of thresholds
 			_, compared, _ := strings.Cut(one, " vs ")
 			for _, kept := range []string{dir, filepath.Join(dir, loadFile), filepath.Join(dir, resultsFile)} {
-				if outputdir.Same(value, kept) || outputdir.Same(compared, kept) {
+				if disk.Same(value, kept) || disk.Same(compared, kept) {
 					return nil
 				}
 			}
 		}
 	}
-	return outputdir.Forget(dir, files...)
+	return disk.Forget(dir, files...)
 }
 
 // forgotten are the files of an earlier run that a command must not leave, by the command.
@@ -151,7 +151,7 @@ func annotateMistake(cmd *cobra.Command, stdout io.Writer, mistake error) {
 		return
 	}
 	// A flag after the mistake and the environment were not read.
-	values := options.Values(format, os.Getenv(envvar.OfFlag(format.Name)))
+	values := Values(format, os.Getenv(envvar.OfFlag(format.Name)))
 	if list, ok := format.Value.(pflag.SliceValue); ok {
 		values = append(values, list.GetSlice()...)
 	}
@@ -229,7 +229,7 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 			if _, err := os.Getwd(); err != nil {
 				return cannotTell(fmt.Errorf("working directory: %w (start in a directory that exists)", err))
 			}
-			if err := options.Complete(cmd, "truth-addr", "webhook-url"); err != nil {
+			if err := Complete(cmd, "truth-addr", "webhook-url"); err != nil {
 				return err
 			}
 			if err := checkTargetIsNamed(cmd.Flags()); err != nil {
@@ -243,9 +243,9 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(options.Explain)
+	root.SetFlagErrorFunc(Explain)
 	root.AddCommand(newRun(), newExplore(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCertify(), newReport(), newJudge(), newCleanup(), newVersion(), newNullServer())
-	options.GroupHelp(root)
+	GroupHelp(root)
 	return root
 }
 

@@ -10,13 +10,13 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/earlier"
-	"outreach.example/conformance/reports/merge"
-	"outreach.example/conformance/reports/outputdir"
+
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/reports/publish"
 	"outreach.example/conformance/reports/view"
 )
@@ -78,7 +78,7 @@ func (s *session) writePage(source string) error {
 	if dir == "" {
 		dir = filepath.Dir(file)
 	}
-	if err := outputdir.Prepare(dir, name); err != nil {
+	if err := disk.Prepare(dir, name); err != nil {
 		return fmt.Errorf("output directory: %w", err)
 	}
 	path := filepath.Join(dir, name)
@@ -116,7 +116,7 @@ or a threshold such as worse<5% missed; 2 usage error; 3 inconclusive.`,
 }
 
 func (f *diffOptions) diff(_ context.Context, args []string) error {
-	thresholds, err := threshold.ParseAll(f.Thresholds)
+	thresholds, err := measure.ParseThresholds(f.Thresholds)
 	if err := errors.Join(err, verdict.CheckDifference(thresholds)); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (f *diffOptions) diff(_ context.Context, args []string) error {
 }
 
 // compared compares what both have.
-func compared(before, after earlier.Results, thresholds []threshold.Threshold) (parts []diff.Part, err error) {
+func compared(before, after earlier.Results, thresholds []measure.Threshold) (parts []diff.Part, err error) {
 	for _, kind := range []struct{ name, old, new string }{{resultsFile, before.RunFile, after.RunFile}, {loadFile, before.LoadFile, after.LoadFile}} {
 		if (kind.old == "") != (kind.new == "") {
 			return nil, fmt.Errorf("only one of %s and %s has results of the kind of a %s (compare results of the same kinds)", before.Path, after.Path, kind.name)
@@ -183,17 +183,17 @@ targets, target profiles or versions of the harness are refused.`,
 func (s *session) merge(_ context.Context, sources []string) error {
 	written := filepath.Join(s.Output, resultsFile)
 	for _, source := range sources {
-		if outputdir.Same(source, written) || outputdir.Same(filepath.Join(source, resultsFile), written) {
+		if disk.Same(source, written) || disk.Same(filepath.Join(source, resultsFile), written) {
 			return fmt.Errorf("%s: this command would replace it (choose another --output)", source)
 		}
 	}
-	if err := outputdir.Forget(s.Output, verdictFiles...); err != nil {
+	if err := disk.Forget(s.Output, verdictFiles...); err != nil {
 		return err
 	}
 	if err := s.checkSettings(); err != nil {
 		return err
 	}
-	var parts []merge.Part
+	var parts []diff.MergePart
 	var files []string
 	for _, source := range sources {
 		r, err := earlier.Read(source)
@@ -207,11 +207,11 @@ func (s *session) merge(_ context.Context, sources []string) error {
 		if err != nil {
 			return err
 		}
-		parts, files = append(parts, merge.Part{File: r.RunFile, Results: r.Run}), append(files, r.RunFile)
+		parts, files = append(parts, diff.MergePart{File: r.RunFile, Results: r.Run}), append(files, r.RunFile)
 	}
 	var given profile.Profile
 	given.Set(s.Settings)
-	merged, _, err := merge.Results(parts, judge.Minimum{Whole: given.FailOn == profile.FailOnNotAssessed, Assessed: given.MinAssessed})
+	merged, _, err := diff.Merge(parts, judge.Minimum{Whole: given.FailOn == profile.FailOnNotAssessed, Assessed: given.MinAssessed})
 	if err != nil {
 		return err // the contradictions are among the reasons
 	}

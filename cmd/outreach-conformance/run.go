@@ -16,14 +16,14 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/internal/evidence"
-	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
-	"outreach.example/conformance/reports/console"
+
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/earlier"
 	"outreach.example/conformance/reports/jsonfile"
-	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/reports/publish"
 	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
@@ -128,7 +128,7 @@ func (f *runOptions) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if err := outputdir.Forget(f.Output, verdictFiles...); err != nil {
+	if err := disk.Forget(f.Output, verdictFiles...); err != nil {
 		return err
 	}
 	if err := f.checkCombination(); err != nil {
@@ -286,7 +286,7 @@ func (s *session) writeResults(results reports.Results) (file string, err error)
 // unjudgedError returns the error of a run that judged nothing: it is inconclusive if this machine
 // lacked something, or if nothing is selected.
 func unjudgedError(err error) exitError {
-	if busy := (*journal.BusyError)(nil); client.Exhausted(err) != "" || errors.As(err, &busy) || errors.Is(err, runner.ErrNothingSelected) {
+	if busy := (*sandbox.BusyError)(nil); client.Exhausted(err) != "" || errors.As(err, &busy) || errors.Is(err, runner.ErrNothingSelected) {
 		return exitError{code: exitCannotTell, cause: err}
 	}
 	return exitError{code: exitUsage, cause: err}
@@ -324,9 +324,9 @@ func (s *session) judge(ctx context.Context, config runner.Config) (reports.Resu
 	if s.Quiet {
 		stderr = io.Discard
 	}
-	o := console.On(stderr)
+	o := view.On(stderr)
 	o.Requests = func() int { return int(requests.Load()) }
-	p := console.NewProgress(stderr, o)
+	p := view.NewProgress(stderr, o)
 	config.Begin = func(d runner.Description) {
 		_, _ = fmt.Fprintln(stderr, d)
 		p.Start(len(d.Specs))

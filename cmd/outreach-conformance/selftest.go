@@ -12,7 +12,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/suites/selftest"
 )
 
@@ -64,9 +64,9 @@ func (f *selftestOptions) selftest(ctx context.Context, _ []string) error {
 	if err := f.prepare(nil, matrixJSON, matrixMarkdown); err != nil {
 		return err
 	}
-	o := console.On(f.err)
+	o := view.On(f.err)
 	o.One, o.Many = "problem", "problems"
-	progress := console.NewProgress(f.err, o)
+	progress := view.NewProgress(f.err, o)
 	f.Start, f.Done = progress.Start, progress.Done
 	m, err := selftest.Run(ctx, f.Options)
 	progress.Stop()

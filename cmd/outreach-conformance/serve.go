@@ -15,7 +15,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/refserver/limiter"
 	"outreach.example/conformance/fixtures/refserver/shape"
-	"outreach.example/conformance/fixtures/refserver/webhook"
+
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/publish"
 )
@@ -27,14 +27,14 @@ type serveOptions struct {
 	Seed          uint64   `flag:"seed" usage:"random seed: the data"`
 	RateLimits    []string `flag:"rate-limit" whole:"" usage:"rate limit of a workspace, ROLE=LIMIT; * for all other roles; repeatable"`
 	Shape         string   `flag:"shape" usage:"known latencies, stalls and failures, e.g. 98%:2ms,2%:250ms,stall=2s/10s (default: none)"`
-	Webhook       webhook.Config
+	Webhook       refserver.WebhookConfig
 	IdleExit      time.Duration `flag:"idle-exit" usage:"stop after this time without a request to the API; 0 never"`
 	StrictClients bool          `flag:"strict-clients" usage:"report what clients send that the specification does not allow"`
 }
 
 func newServe() *cobra.Command {
 	f := &serveOptions{session: at(""), Addr: "127.0.0.1:8025", Seed: dataset.DefaultOptions().Seed,
-		Webhook: webhook.Config{Timeout: 5 * time.Second, Retries: []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}}}
+		Webhook: refserver.WebhookConfig{Timeout: 5 * time.Second, Retries: []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}}}
 	return command(&cobra.Command{
 		Use:   "serve",
 		Short: "Start the reference server",

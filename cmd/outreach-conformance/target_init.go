@@ -20,7 +20,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/suites/preflight"
 )
 
@@ -54,7 +54,7 @@ terminal. It is not written: the profile names the variable.`,
 }
 
 func (f *initOptions) init(ctx context.Context, _ []string) error {
-	switch err := inputfile.Check(f.File); {
+	switch err := disk.Check(f.File); {
 	case err == nil && !f.Force:
 		return fmt.Errorf("%s: already exists (choose another --file, or replace it with --force)", f.File)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

@@ -17,11 +17,11 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/fixtures/target/container"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/internal/envvar"
-	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/internal/sandbox"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/suites/runner"
 )
 
@@ -168,7 +168,7 @@ func (s *session) logContainer() (closeLog func() error, started func(), err err
 	if err := os.MkdirAll(s.Output, 0o755); err != nil {
 		return nil, nil, fmt.Errorf("output directory: %w", err)
 	}
-	log, err := inputfile.OpenFile(filepath.Join(s.Output, containerLog), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	log, err := disk.OpenFile(filepath.Join(s.Output, containerLog), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("container log: %w", err)
 	}
@@ -189,14 +189,14 @@ func (s *session) announceRollback(t *target.Target) {
 	}
 	ifChanged := func(say func()) func() {
 		return func() {
-			if journal.Tells(s.Output, t.BaseURL) {
+			if sandbox.Tells(s.Output, t.BaseURL) {
 				say()
 			}
 		}
 	}
 	leaving.Store(&struct{ first, last func() }{ifChanged(func() {
 		begin := ""
-		if file := console.FileOf(s.err); file != nil && term.IsTerminal(int(file.Fd())) {
+		if file := view.FileOf(s.err); file != nil && term.IsTerminal(int(file.Fd())) {
 			begin = "\n" // below the live line, in which the terminal shows the ^C
 		}
 		_, _ = io.WriteString(s.err, begin+"outreach-conformance: interrupted: rolling back changes on the target (press Ctrl-C again to stop now and clean up later)\n")

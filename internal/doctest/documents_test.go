@@ -201,10 +201,10 @@ var exits = map[string]string{
 	"reports/publish/publish.go":              "the job summary gets a redacting writer",
 	"loadtest/raw.go":                         "the raw results get a redacting writer",
 	"fixtures/profile/parse.go":               "the schema of profiles is a constant",
-	"internal/atomicfile/atomicfile.go":       "Replace redacts the file before it renames it",
-	"internal/inputfile/inputfile.go":         "its callers are in this list",
+	"internal/disk/replace.go":                "Replace redacts the file before it renames it",
+	"internal/disk/open.go":                   "its callers are in this list",
 	"internal/redact/writer.go":               "it is the gate",
-	"internal/sandbox/journal/journal.go":     "each entry is redacted before it is written",
+	"internal/sandbox/journal.go":             "each entry is redacted before it is written",
 	"loadtest/generate/calibrate.go":          "the child is this program, which redacts its output",
 }
 

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-
-	"outreach.example/conformance/internal/har"
 )
 
 // Run is what a replay of the recorded run must know. Settings are up to the caller.
@@ -66,13 +64,13 @@ var errForm = errors.New("not in the form that the recorder writes: another prog
 func About(from io.Reader) (Run, error) { return read(from, nil) }
 
 // read calls the function with each entry.
-func read(from io.Reader, each func(har.Entry) error) (r Run, err error) {
+func read(from io.Reader, each func(Entry) error) (r Run, err error) {
 	zip, err := gzip.NewReader(from)
 	if err != nil {
 		return r, fmt.Errorf("not a compressed HTTP archive: %w (run --evidence writes one)", err)
 	}
 	lines := bufio.NewScanner(io.LimitReader(zip, maxSize))
-	lines.Buffer(make([]byte, 0, 1<<20), har.MaxEntry)
+	lines.Buffer(make([]byte, 0, 1<<20), MaxEntry)
 	as := newEncoder()
 	lines.Scan()
 	if err := as.strictly(lines.Bytes(), headBegins, headEnds, &creator{}); err != nil {
@@ -98,7 +96,7 @@ func read(from io.Reader, each func(har.Entry) error) (r Run, err error) {
 		if each == nil {
 			continue
 		}
-		var e har.Entry
+		var e Entry
 		err := as.strictly(line, "", "", &e)
 		if took := time.Duration(e.Time); err == nil && took > maxTook {
 			err = fmt.Errorf("it took %s", took)

@@ -12,11 +12,10 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/har"
 )
 
 // signature tells the requests of a source apart. The program's own version is no part of it.
-func signature(source string, r har.Request) string {
+func signature(source string, r Request) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %s %s\n", source, r.Method, r.URL)
 	for _, p := range r.Headers {
@@ -69,7 +68,7 @@ func Open(from io.Reader) (*Player, error) {
 	p := &Player{queues: map[string][]*sending{}, late: map[string]bool{}, clocks: map[string]*clock{}, begins: map[string]time.Time{}, Agents: map[string]bool{}, moved: time.Now()}
 	open, bodies := map[string]*sending{}, map[[sha256.Size]byte][]byte{} // those whose end has not come yet; equal bodies once
 	kept := 0
-	run, err := read(from, func(e har.Entry) error {
+	run, err := read(from, func(e Entry) error {
 		ex, err := exchangeOf(e)
 		if err != nil {
 			return err
@@ -98,7 +97,7 @@ func Open(from io.Reader) (*Player, error) {
 			p.Last = s.ended
 		}
 		if len(p.Agents) < 10 {
-			p.Agents[har.Header(e.Request.Headers).Get("User-Agent")] = true
+			p.Agents[Header(e.Request.Headers).Get("User-Agent")] = true
 		}
 		if e.Note != nil && e.Note.WaitedOut {
 			return nil
@@ -123,9 +122,9 @@ func Open(from io.Reader) (*Player, error) {
 	return p, err
 }
 
-func exchangeOf(e har.Entry) (client.Exchange, error) {
+func exchangeOf(e Entry) (client.Exchange, error) {
 	body, _, err := e.Response.Content.Body()
-	ex := client.Exchange{Status: e.Response.Status, Header: har.Header(e.Response.Headers), Body: body, Sent: e.Started, Took: time.Duration(e.Time), Proto: e.Response.HTTPVersion}
+	ex := client.Exchange{Status: e.Response.Status, Header: Header(e.Response.Headers), Body: body, Sent: e.Started, Took: time.Duration(e.Time), Proto: e.Response.HTTPVersion}
 	if ex.Status == 0 {
 		ex.Header = nil
 	}
@@ -164,7 +163,7 @@ func (p *Player) Answer(ctx context.Context, req client.Request, wire *http.Requ
 	return s.exchanges
 }
 
-func about(source string, r har.Request) string {
+func about(source string, r Request) string {
 	return strings.TrimSpace(source + ": " + r.Method + " " + r.URL)
 }
 

@@ -1,7 +1,7 @@
 // Package evidence records the exchanges of a run as an HTTP archive without secrets, and
 // answers the requests of the same run from the archive.
 //
-// It imports the client and the archive format, and judges nothing.
+// It imports the client, and judges nothing.
 package evidence
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/har"
+
 	"outreach.example/conformance/internal/redact"
 )
 
@@ -123,31 +123,31 @@ func (r *Recorder) Close(settings any) error {
 }
 
 // entryOf returns the exchange without secrets. body is that of the response, without secrets.
-func entryOf(e client.Exchange, body []byte) har.Entry {
-	entry := har.Entry{ID: e.ID, Started: e.Sent.UTC(), Time: har.Millis(e.Took), Timings: har.Timings{Wait: har.Millis(e.Took)},
+func entryOf(e client.Exchange, body []byte) Entry {
+	entry := Entry{ID: e.ID, Started: e.Sent.UTC(), Time: Millis(e.Took), Timings: Timings{Wait: Millis(e.Took)},
 		Source: e.Source, Place: e.Request.Place, Key: e.Request.Key.Name,
 		Request: requestOf(e.Wire, e.Request), Response: responseOf(e, body)}
-	note := har.Note{Kind: client.Kind(e.Err), Truncated: e.Truncated, Reused: e.Reused, AfterBody: e.AfterBody, Stale: e.StaleConnection,
+	note := Note{Kind: client.Kind(e.Err), Truncated: e.Truncated, Reused: e.Reused, AfterBody: e.AfterBody, Stale: e.StaleConnection,
 		Malformed: e.Malformed, Throttled: e.Throttled, Unsent: e.Sent.IsZero(),
 		WaitedOut: e.Status == http.StatusTooManyRequests && !e.Request.NoRetry && e.Err == nil}
 	if e.Err != nil {
 		note.Error = e.Err.Error()
 	}
-	if note != (har.Note{}) {
+	if note != (Note{}) {
 		entry.Note = &note
 	}
 	return entry
 }
 
-func requestOf(wire *http.Request, req client.Request) har.Request {
+func requestOf(wire *http.Request, req client.Request) Request {
 	body := req.Body
-	r := har.Request{Cookies: []har.Pair{}, Headers: []har.Pair{}, Query: []har.Pair{}, HTTPVersion: "HTTP/1.1", HeadersSize: -1, BodySize: len(body)}
+	r := Request{Cookies: []Pair{}, Headers: []Pair{}, Query: []Pair{}, HTTPVersion: "HTTP/1.1", HeadersSize: -1, BodySize: len(body)}
 	if wire == nil {
 		return r
 	}
-	r.Method, r.URL, r.Headers, r.Query = wire.Method, wire.URL.String(), har.Pairs(wire.Header), har.QueryOf(wire.URL)
+	r.Method, r.URL, r.Headers, r.Query = wire.Method, wire.URL.String(), Pairs(wire.Header), QueryOf(wire.URL)
 	if len(body) > 0 {
-		r.PostData = &har.PostData{MimeType: wire.Header.Get("Content-Type"), Text: redact.Process.Text(string(body))}
+		r.PostData = &PostData{MimeType: wire.Header.Get("Content-Type"), Text: redact.Process.Text(string(body))}
 	}
 	for i, h := range r.Headers {
 		if h.Value == "Bearer "+req.Key.Token { // no other secret is as frequent
@@ -158,17 +158,17 @@ func requestOf(wire *http.Request, req client.Request) har.Request {
 	return r
 }
 
-func responseOf(e client.Exchange, body []byte) har.Response {
-	r := har.Response{Status: e.Status, StatusText: http.StatusText(e.Status), HTTPVersion: e.Proto, Cookies: []har.Pair{}, Headers: har.Pairs(e.Header),
+func responseOf(e client.Exchange, body []byte) Response {
+	r := Response{Status: e.Status, StatusText: http.StatusText(e.Status), HTTPVersion: e.Proto, Cookies: []Pair{}, Headers: Pairs(e.Header),
 		HeadersSize: -1, BodySize: -1, RedirectURL: e.Header.Get("Location")}
 	redactAll(append(texts(r.Headers), &r.RedirectURL))
-	r.Content = har.ContentOf(body, har.MimeType(e.Header))
+	r.Content = ContentOf(body, MimeType(e.Header))
 	r.Content.Size = len(e.Body)
 	return r
 }
 
 // texts returns the names and values of all pairs.
-func texts(lists ...[]har.Pair) (all []*string) {
+func texts(lists ...[]Pair) (all []*string) {
 	for _, pairs := range lists {
 		for i := range pairs {
 			all = append(all, &pairs[i].Name, &pairs[i].Value)

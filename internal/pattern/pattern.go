@@ -1,5 +1,3 @@
-// Package pattern matches names of the catalogue, such as operation ids, against
-// patterns of a user. It imports nothing of this module but suggest.
 package pattern
 
 import (
@@ -7,8 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"outreach.example/conformance/internal/suggest"
 )
 
 // not begins a pattern that excludes names.
@@ -62,8 +58,8 @@ func meant(pattern string, names []string) string {
 			case len(found) == 1:
 				guess = found[0]
 			}
-			return suggest.Hint(guess)
+			return Hint(guess)
 		}
 	}
-	return suggest.Near(pattern, names)
+	return Near(pattern, names)
 }

@@ -15,7 +15,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/sandbox/journal"
+
 	"outreach.example/conformance/spec"
 )
 
@@ -74,7 +74,7 @@ func (s *Sandbox) recordMove(c Change) error {
 		if _, open := a.entries[away]; !ok || open || away == home.ID {
 			continue
 		}
-		entry, err := s.Journal.Open(journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
+		entry, err := s.Journal.Open(Entry{Do: Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
 		if err != nil {
 			return err
 		}

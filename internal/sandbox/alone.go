@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/internal/sandbox/owned"
 )
 
 // alone is whether the run found a test of another run.
@@ -21,7 +20,7 @@ type alone struct {
 // was killed and may have left accounts elsewhere.
 func (s *Sandbox) Alone(ctx context.Context) error {
 	key, ok := s.Profile.FullKey(dataset.Main)
-	if !ok || s.Profile.Stateless || owned.IsOrdinary(s.Run) { // an ordinary run looks like any client
+	if !ok || s.Profile.Stateless || IsOrdinary(s.Run) { // an ordinary run looks like any client
 		return nil
 	}
 	s.alone.mu.Lock()

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
 )
 
 // Bounds of one rollback.
@@ -22,7 +21,7 @@ const (
 // unless the work was interrupted: the client bounds it.
 func ForRollback(after context.Context) (context.Context, context.CancelFunc) {
 	return within(after, rollbackTimeout, func() (left time.Duration, pauses bool) {
-		if outage.Ended(after) {
+		if client.Ended(after) {
 			return rollbackAfterOutage, false
 		}
 		// Nobody waits for a spec that took too long.

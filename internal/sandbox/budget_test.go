@@ -14,7 +14,6 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
 )
 
 // gated answers 429 until the time has come, and then 404. The time lies within the
@@ -46,7 +45,7 @@ func TestRollbackOutlastsARateLimit(t *testing.T) {
 		{"while the work goes on", func(context.CancelCauseFunc) {}, 50 * time.Second, true},
 		{"after an interruption", func(cancel context.CancelCauseFunc) { cancel(nil) }, 50 * time.Second, false},
 		{"after an interruption, and shortly", func(cancel context.CancelCauseFunc) { cancel(nil) }, 20 * time.Second, true},
-		{"after an outage", func(cancel context.CancelCauseFunc) { cancel(outage.ErrStopped) }, 20 * time.Second, false},
+		{"after an outage", func(cancel context.CancelCauseFunc) { cancel(client.ErrStopped) }, 20 * time.Second, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

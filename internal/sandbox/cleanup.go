@@ -12,10 +12,8 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
 )
 
 // Left is what killed runs left on a target, according to their journals.
@@ -28,14 +26,14 @@ type Left struct {
 // target may have several addresses; accounts are those on the target at baseURL.
 // Unreadable and forged journals are ignored: Cleanup reports them.
 func FindLeft(dir, baseURL string) (left Left) {
-	pending, _ := journal.Find(dir)
+	pending, _ := FindPending(dir)
 	for _, p := range pending {
 		if p.Alive || p.Forged {
 			continue
 		}
 		left.Runs = append(left.Runs, p.Header.ID)
 		for _, e := range p.Entries {
-			if e.Do == journal.Move && isOf(p, baseURL) {
+			if e.Do == Move && isOf(p, baseURL) {
 				left.Accounts = append(left.Accounts, e.Email)
 			}
 		}
@@ -47,7 +45,7 @@ func FindLeft(dir, baseURL string) (left Left) {
 // directory and lists changes: what that run has not seen rolled back. current is the id of
 // the caller's run. Unreadable journals are ignored: Cleanup reports them.
 func Unsettled(dir, baseURL, current string) (lines []string) {
-	pending, _ := journal.Find(dir)
+	pending, _ := FindPending(dir)
 	for _, p := range pending {
 		if p.Alive || p.Forged || !isOf(p, baseURL) || len(p.Entries) == 0 {
 			continue
@@ -56,7 +54,7 @@ func Unsettled(dir, baseURL, current string) (lines []string) {
 		if p.Header.ID != current {
 			which = "the earlier run " + p.Header.ID
 		}
-		if p.Entries[0].Do == journal.Move {
+		if p.Entries[0].Do == Move {
 			what = "whether each account is at home"
 		}
 		lines = append(lines, fmt.Sprintf("%s could not find out %s", which, what))
@@ -65,7 +63,7 @@ func Unsettled(dir, baseURL, current string) (lines []string) {
 }
 
 // isOf reports whether the journal is of a run on the target.
-func isOf(p journal.Pending, baseURL string) bool {
+func isOf(p Pending, baseURL string) bool {
 	return strings.TrimRight(p.Header.BaseURL, "/") == strings.TrimRight(baseURL, "/")
 }
 
@@ -83,7 +81,7 @@ func Cleanup(ctx context.Context, api *client.Client, p *profile.Profile, dir st
 
 // cleanup is Cleanup with a bound on each request; 0 for that of the client.
 func cleanup(ctx context.Context, api *client.Client, p *profile.Profile, dir string, watch func(left int), bound time.Duration) (done []string, err error) {
-	pending, err := journal.Find(dir)
+	pending, err := FindPending(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +104,7 @@ func cleanup(ctx context.Context, api *client.Client, p *profile.Profile, dir st
 			continue
 		}
 		if p.Header.Ordinary {
-			owned.NameOrdinary(p.Header.ID, p.Header.Proof)
+			NameOrdinary(p.Header.ID, p.Header.Proof)
 		}
 		before := len(c.done)
 		left := c.undoAll(p)
@@ -161,11 +159,11 @@ func firstFew(left []error) []error {
 }
 
 // undoAll rolls back the changes of a run.
-func (c *cleaner) undoAll(p journal.Pending) (left []error) {
-	is := func(do journal.Action) (some []journal.Entry) {
-		return slices.DeleteFunc(slices.Clone(p.Entries), func(e journal.Entry) bool { return e.Do != do })
+func (c *cleaner) undoAll(p Pending) (left []error) {
+	is := func(do Action) (some []Entry) {
+		return slices.DeleteFunc(slices.Clone(p.Entries), func(e Entry) bool { return e.Do != do })
 	}
-	moves := is(journal.Move)
+	moves := is(Move)
 	for i, e := range moves { // the newest first: an account is where it was sent last
 		c.watch(len(moves) - i)
 		what, err := c.moveHome(e)
@@ -175,7 +173,7 @@ func (c *cleaner) undoAll(p journal.Pending) (left []error) {
 			c.did("%s", what)
 		}
 	}
-	for _, e := range is(journal.Create) {
+	for _, e := range is(Create) {
 		left = append(left, c.deleteTests(p.Header.ID, e)...)
 	}
 	return left
@@ -188,7 +186,7 @@ type cleaner struct {
 	profile *profile.Profile
 	done    []string        // one line for each change
 	home    map[string]bool // emails of accounts that were seen at home
-	outage  outage.Detector
+	outage  client.Detector
 	watch   func(left int)
 	bound   time.Duration // on each request; 0 for that of the client
 }

@@ -13,7 +13,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/sandbox/journal"
+
 	"outreach.example/conformance/spec"
 )
 
@@ -23,7 +23,7 @@ import (
 // Runs also request moves that the target must refuse, such as a move to another
 // admin workspace. The target then refuses the way back as well. Other moves are
 // needed to see that the account never left.
-func (c *cleaner) moveHome(e journal.Entry) (string, error) {
+func (c *cleaner) moveHome(e Entry) (string, error) {
 	if c.home[e.Email] {
 		return "", nil // seen there already: the account was sent to several workspaces
 	}
@@ -76,7 +76,7 @@ func (c *cleaner) moveHome(e journal.Entry) (string, error) {
 
 // isAway reports whether the account can be moved on from where it was sent. It is moved
 // back there, where the journal says that it is.
-func (c *cleaner) isAway(admin profile.Key, e journal.Entry, neighbours []string) bool {
+func (c *cleaner) isAway(admin profile.Key, e Entry, neighbours []string) bool {
 	for _, neighbour := range neighbours {
 		if on, err := c.move(admin, e.Email, e.Away, neighbour); err != nil || on.Status == http.StatusOK {
 			_, _ = c.move(admin, e.Email, neighbour, e.Away)
@@ -87,12 +87,12 @@ func (c *cleaner) isAway(admin profile.Key, e journal.Entry, neighbours []string
 }
 
 // atHome notes that the account was seen at home.
-func (c *cleaner) atHome(e journal.Entry) string {
+func (c *cleaner) atHome(e Entry) string {
 	c.home[e.Email] = true
 	return fmt.Sprintf("the account %s is in its workspace", e.Email)
 }
 
-func (c *cleaner) stuck(e journal.Entry, ex client.Exchange) error {
+func (c *cleaner) stuck(e Entry, ex client.Exchange) error {
 	return fmt.Errorf("the account %s could not be moved home to %s from %s: %s", e.Email, e.Home, e.Away, c.describe(ex))
 }
 
@@ -129,7 +129,7 @@ func (c *cleaner) family(workspaceID string) (admin profile.Key, siblings []stri
 
 // seenAtHome reports whether the account can be moved to a sibling of its home
 // and back. It tries the way back first, in case a cleanup was killed in between.
-func (c *cleaner) seenAtHome(admin profile.Key, e journal.Entry, sibling string) (bool, error) {
+func (c *cleaner) seenAtHome(admin profile.Key, e Entry, sibling string) (bool, error) {
 	if back, err := c.move(admin, e.Email, sibling, e.Home); err != nil || back.Status == http.StatusOK {
 		return err == nil, err
 	}

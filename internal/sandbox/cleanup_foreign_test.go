@@ -18,7 +18,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/sandbox/journal"
+
 	"outreach.example/conformance/spec"
 )
 
@@ -82,7 +82,7 @@ func TestAnAccountThatWasSentToAnotherGroup(t *testing.T) {
 		email, home := w[dataset.SubA].Accounts[0], w[dataset.SubA].ID
 		s.at = map[string]string{email: home}
 		dir := t.TempDir()
-		j, err := journal.Start(dir, thisRun, server.BaseURL)
+		j, err := StartJournal(dir, thisRun, server.BaseURL)
 		g.Expect(err).NotTo(HaveOccurred())
 		box := New(Config{Profile: server.Profile, Journal: j})
 		admin, _ := server.Profile.FullKey(dataset.Admin)

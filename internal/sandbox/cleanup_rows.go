@@ -9,23 +9,21 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
 )
 
 // deleteTests deletes the tests of a run in a workspace. To a key of another workspace, they
 // would not exist.
-func (c *cleaner) deleteTests(run string, e journal.Entry) (left []error) {
+func (c *cleaner) deleteTests(run string, e Entry) (left []error) {
 	key, err := c.key(c.role(e.Home, dataset.Main))
 	if err != nil {
 		return []error{err}
 	}
-	tests := owned.New(c.send, c.profile, key)
+	tests := NewTests(c.send, c.profile, key)
 	tests.LookAfter(e.After)
 	sweep := sweeper{tests: tests, run: run, within: c.profile.Visibility(), parallel: 1,
 		gone:  func(string) bool { return false },
 		waits: func(map[string]bool) bool { return false },
-		delete: func(ctx context.Context, t owned.Listed, left int) string {
+		delete: func(ctx context.Context, t Listed, left int) string {
 			c.watch(left)
 			why := deleteTest(ctx, c.send, c.profile, key, t.ID)
 			if why == "" {

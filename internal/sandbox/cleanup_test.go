@@ -24,9 +24,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
+
 	"outreach.example/conformance/spec"
 )
 
@@ -84,10 +82,10 @@ func misplaced(server *target.Target) string {
 }
 
 // journalled returns a directory with the journal of a killed run.
-func journalled(t *testing.T, server *target.Target, entries ...journal.Entry) (dir string) {
+func journalled(t *testing.T, server *target.Target, entries ...Entry) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	j, err := journal.Start(dir, thisRun, server.BaseURL)
+	j, err := StartJournal(dir, thisRun, server.BaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +123,7 @@ func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
 			if tc.first != "" {
 				g.Expect(moveAccount(t, server, email, w[tc.home].ID, w[tc.first].ID)).To(Equal(http.StatusOK))
 			}
-			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: w[tc.home].ID, Away: w[tc.away].ID, Key: dataset.Admin})
+			dir := journalled(t, server, Entry{Do: Move, Email: email, Home: w[tc.home].ID, Away: w[tc.away].ID, Key: dataset.Admin})
 			cleaned, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(cleaned).To(ConsistOf(And(ContainSubstring(email), ContainSubstring(tc.want))))
@@ -158,7 +156,7 @@ func TestCleanupMovesAccountsHome(t *testing.T) {
 			if tc.moved {
 				g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK))
 			}
-			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
+			dir := journalled(t, server, Entry{Do: Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
 
 			cleaned, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 			g.Expect(err).NotTo(HaveOccurred())
@@ -177,9 +175,9 @@ func TestCleanupCountsFailedRollbacks(t *testing.T) {
 		server := strict(t)
 		lost := misplaced(server)
 		w := server.Profile.Workspaces
-		var entries []journal.Entry
+		var entries []Entry
 		for range stuck {
-			entries = append(entries, journal.Entry{Do: journal.Move, Email: lost, Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
+			entries = append(entries, Entry{Do: Move, Email: lost, Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
 		}
 		var left []int
 		_, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journalled(t, server, entries...), func(n int) { left = append(left, n) })
@@ -202,7 +200,7 @@ func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
 		g.Expect(ok).To(BeTrue())
 		before := testsOf(t, server, key)
 		createTest(t, server, key)
-		dir := journalled(t, server, journal.Entry{Do: journal.Create, Key: key.Name, Home: server.Profile.Workspaces[dataset.Limited].ID})
+		dir := journalled(t, server, Entry{Do: Create, Key: key.Name, Home: server.Profile.Workspaces[dataset.Limited].ID})
 		g.Expect(testsOf(t, server, key)).NotTo(Equal(before))
 		g.Expect(Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)).To(ConsistOf(ContainSubstring("is deleted")))
 		g.Expect(testsOf(t, server, key)).To(Equal(before))
@@ -218,7 +216,7 @@ func moveAccount(t *testing.T, server *target.Target, email, from, to string) in
 		t.Fatal(err)
 	}
 	defer api.Close()
-	c := &cleaner{ctx: t.Context(), api: api, profile: server.Profile, outage: outage.Detector{Limit: 1}}
+	c := &cleaner{ctx: t.Context(), api: api, profile: server.Profile, outage: client.Detector{Limit: 1}}
 	admin, _ := server.Profile.FullKey(dataset.Admin)
 	ex, err := c.move(admin, email, from, to)
 	if err != nil {
@@ -229,7 +227,7 @@ func moveAccount(t *testing.T, server *target.Target, email, from, to string) in
 
 func createTest(t *testing.T, server *target.Target, key profile.Key) (id, name string) {
 	t.Helper()
-	return createNamed(t, server, key, owned.Word(thisRun.ID, rand.Uint64()))
+	return createNamed(t, server, key, Word(thisRun.ID, rand.Uint64()))
 }
 
 // createNamed creates a test of that name.
@@ -288,7 +286,7 @@ func TestCleanupAfterAnInterruptedRun(t *testing.T) {
 	server := embedded(t)
 	key, _ := server.Profile.FullKey(dataset.Main)
 	id, _ := createTest(t, server, key)
-	dir := journalled(t, server, journal.Entry{Do: journal.Create, Home: server.Profile.Workspaces[dataset.Main].ID})
+	dir := journalled(t, server, Entry{Do: Create, Home: server.Profile.Workspaces[dataset.Main].ID})
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := Cleanup(interrupted, testbed.Client(t, server), server.Profile, dir, nil)
@@ -308,9 +306,9 @@ func TestCleanupOfADeadTarget(t *testing.T) {
 	defer dead.Close()
 	server, err := target.URL(profile.Embedded(), dead.URL)
 	g.Expect(err).NotTo(HaveOccurred())
-	var entries []journal.Entry
+	var entries []Entry
 	for range 9 {
-		entries = append(entries, journal.Entry{Do: journal.Move, Email: server.Profile.Workspaces[dataset.SubA].Accounts[0], Away: server.Profile.Workspaces[dataset.SubB].ID})
+		entries = append(entries, Entry{Do: Move, Email: server.Profile.Workspaces[dataset.SubA].Accounts[0], Away: server.Profile.Workspaces[dataset.SubB].ID})
 	}
 	_, err = Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journalled(t, server, entries...), nil)
 	g.Expect(err).To(MatchError(ContainSubstring("6 more changes were not rolled back")))
@@ -335,7 +333,7 @@ func TestCleanupChecksDeletions(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	key, _ := server.Profile.FullKey(dataset.Main)
 	id, _ := createTest(t, server, key)
-	dir := journalled(t, lying, journal.Entry{Do: journal.Create, Home: server.Profile.Workspaces[dataset.Main].ID})
+	dir := journalled(t, lying, Entry{Do: Create, Home: server.Profile.Workspaces[dataset.Main].ID})
 	_, err = Cleanup(t.Context(), testbed.Client(t, lying), lying.Profile, dir, nil)
 	g.Expect(err).To(MatchError(And(ContainSubstring(id), ContainSubstring("the target lists it after it answered its deletion with 200"))))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
@@ -345,7 +343,7 @@ func TestCleanupChecksDeletions(t *testing.T) {
 func TestWhatARunCouldNotFindOut(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
-	dir := journalled(t, server, journal.Entry{Do: journal.Create})
+	dir := journalled(t, server, Entry{Do: Create})
 	g.Expect(Unsettled(dir, server.BaseURL, thisRun.ID)).To(Equal([]string{"this run could not find out what became of each test that it asked for"}))
 	g.Expect(Unsettled(dir, server.BaseURL, "")).To(Equal([]string{"the earlier run " + thisRun.ID + " could not find out what became of each test that it asked for"}))
 	g.Expect(Unsettled(dir, "http://127.0.0.1:1", thisRun.ID)).To(BeEmpty())

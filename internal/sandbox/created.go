@@ -13,8 +13,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
+
 	"outreach.example/conformance/spec"
 )
 
@@ -27,7 +26,7 @@ type tests struct {
 
 // workspace is what the run creates in one workspace.
 type workspace struct {
-	*owned.Tests
+	*Tests
 	creations []*creation
 }
 
@@ -35,7 +34,7 @@ type workspace struct {
 type creation struct {
 	in     *workspace
 	change Change
-	mark   owned.Mark
+	mark   Mark
 	at     time.Time
 	made   time.Time // when the response came
 	id     string    // in the response; empty if there is none
@@ -94,7 +93,7 @@ func (s *Sandbox) workspaceOf(key client.Key) *workspace {
 	if full, ok := s.Profile.FullKey(role); ok {
 		reader = full.ForClient()
 	}
-	w := &workspace{Tests: owned.New(s.Send, s.Profile, reader)}
+	w := &workspace{Tests: NewTests(s.Send, s.Profile, reader)}
 	s.tests.byRole[role] = w
 	return w
 }
@@ -110,12 +109,12 @@ func (s *Sandbox) LookBefore(ctx context.Context, c Change) error {
 
 // begin notes a creation and records it in the journal.
 func (s *Sandbox) begin(c Change) (Begun, error) {
-	cr := &creation{change: c, mark: owned.MarkOf(c.Body)}
+	cr := &creation{change: c, mark: MarkOf(c.Body)}
 	if s.Profile.Stateless {
 		return Begun{cr}, nil
 	}
 	cr.in = s.workspaceOf(c.Key)
-	_, err := s.Journal.Open(journal.Entry{Do: journal.Create, Key: c.Key.Name, Home: c.Owner, After: cr.in.NewestBefore()})
+	_, err := s.Journal.Open(Entry{Do: Create, Key: c.Key.Name, Home: c.Owner, After: cr.in.NewestBefore()})
 	s.tests.mu.Lock()
 	defer s.tests.mu.Unlock()
 	cr.in.creations = append(cr.in.creations, cr)
@@ -130,7 +129,7 @@ func (s *Sandbox) created(cr *creation, ex client.Exchange, id string) Undo {
 	}
 	s.tests.mu.Lock()
 	defer s.tests.mu.Unlock()
-	cr.at, cr.made, cr.id = owned.At(ex), ex.Sent.Add(ex.Took), id
+	cr.at, cr.made, cr.id = At(ex), ex.Sent.Add(ex.Took), id
 	switch {
 	case ex.Err == nil && ex.Status/100 == 2:
 		cr.fate = served
@@ -151,7 +150,7 @@ func (s *Sandbox) receive(cr *creation) Undo {
 	if key := paging.FoldID(cr.id); s.tests.received[key] == nil {
 		s.tests.received[key] = cr
 	}
-	cr.in.Received(cr.id, owned.Creation{Mark: cr.mark, At: cr.at})
+	cr.in.Received(cr.id, Creation{Mark: cr.mark, At: cr.at})
 	return func(ctx context.Context) { s.removeTest(ctx, cr) }
 }
 
@@ -162,7 +161,7 @@ func (s *Sandbox) Shown(c Change, row map[string]any) Undo {
 	if id == "" {
 		return nil
 	}
-	cr := &creation{in: s.workspaceOf(c.Key), change: c, mark: owned.MarkOf(row), id: id, at: time.Now(), fate: served}
+	cr := &creation{in: s.workspaceOf(c.Key), change: c, mark: MarkOf(row), id: id, at: time.Now(), fate: served}
 	s.tests.mu.Lock()
 	defer s.tests.mu.Unlock()
 	cr.in.creations = append(cr.in.creations, cr)
@@ -179,11 +178,11 @@ func (s *Sandbox) removeTest(ctx context.Context, cr *creation) {
 	proof, err := cr.in.Prove(ctx, cr.id)
 	switch {
 	case err != nil:
-	case proof.State == owned.Foreign && proof.Doubtful:
+	case proof.State == Foreign && proof.Doubtful:
 		s.stuck.CompareAndSwap(nil, &proof.Why)
-	case proof.State == owned.Foreign && cr.foreign != nil:
+	case proof.State == Foreign && cr.foreign != nil:
 		cr.foreign(proof.Why)
-	case proof.State == owned.Own && s.delete(ctx, cr.in, cr.id) == "":
+	case proof.State == Own && s.delete(ctx, cr.in, cr.id) == "":
 		s.settle(func(other *creation) bool { return other == cr })
 	}
 }
@@ -253,7 +252,7 @@ func (s *Sandbox) BeingCreated(row paging.Row) bool {
 	defer s.tests.mu.Unlock()
 	for _, w := range s.tests.byRole {
 		if slices.ContainsFunc(w.creations, func(cr *creation) bool {
-			return cr.made.IsZero() && cr.mark != owned.Mark{} && cr.mark.On(row.Value)
+			return cr.made.IsZero() && cr.mark != Mark{} && cr.mark.On(row.Value)
 		}) {
 			return true
 		}
@@ -288,7 +287,7 @@ func (s *Sandbox) prove(ctx context.Context, c Change) error {
 		return nil
 	}
 	proof, err := cr.in.Await(ctx, c.ID)
-	if err != nil || proof.State != owned.Own {
+	if err != nil || proof.State != Own {
 		return err
 	}
 	s.Adopt(c.ID)

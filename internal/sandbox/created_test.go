@@ -21,8 +21,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
+
 	"outreach.example/conformance/spec"
 )
 
@@ -96,7 +95,7 @@ func TestLeftWithoutAList(t *testing.T) {
 	_, undo := f.send(f.creation(testName))
 	undo(t.Context())
 	f.drop = func(r *http.Request) bool { return r.Method == http.MethodPost }
-	lost := owned.Word(f.Run, 2)
+	lost := Word(f.Run, 2)
 	f.send(f.creation(lost))
 	f.drop = nil
 	f.Close(t.Context())
@@ -155,7 +154,7 @@ func TestListedTestsAreDeletedSideBySide(t *testing.T) {
 		f := newSlowFixture(t, 0)
 		f.server.roundTrip = 700 * time.Millisecond
 		for i := range 50 {
-			f.name = owned.Word(f.Run, uint64(i))
+			f.name = Word(f.Run, uint64(i))
 			f.create()
 		}
 		began := time.Now()
@@ -180,8 +179,8 @@ type slowFixture struct {
 
 func newSlowFixture(t *testing.T, late time.Duration) *slowFixture {
 	t.Helper()
-	run := journal.NewRun().ID // by the clock of the test
-	f := &slowFixture{t: t, server: &slowView{late: late}, name: owned.Word(run, 0)}
+	run := NewRun().ID // by the clock of the test
+	f := &slowFixture{t: t, server: &slowView{late: late}, name: Word(run, 0)}
 	api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: f.server})
 	if err != nil {
 		t.Fatal(err)
@@ -272,22 +271,22 @@ func TestForgedJournals(t *testing.T) {
 	w := server.Profile.Workspaces
 	key, _ := server.Profile.FullKey(dataset.Main)
 	create := func(name string) string { id, _ := createNamed(t, server, key, name); return id }
-	live := journal.NewRun() // of another machine
+	live := NewRun() // of another machine
 	kept := []string{create("a test of somebody else"), create("conformance"), create(""), create(testName + " (copy)"),
-		create(owned.Word(live.ID, 1))}
-	newest := create(owned.Word(thisRun.ID, 7))
-	gone := []string{create(testName), create(strings.ToUpper(owned.Word(thisRun.ID, 2)) + " ")}
+		create(Word(live.ID, 1))}
+	newest := create(Word(thisRun.ID, 7))
+	gone := []string{create(testName), create(strings.ToUpper(Word(thisRun.ID, 2)) + " ")}
 	main, subA, subB := w[dataset.Main].ID, w[dataset.SubA], w[dataset.SubB]
 	account := subA.Accounts[0]
 	g.Expect(moveAccount(t, server, account, subA.ID, subB.ID)).To(Equal(http.StatusOK))
 	before := testsOf(t, server, key)
-	moves := []journal.Entry{{Do: journal.Move, Email: account, Home: w[dataset.Outsider].ID, Away: subB.ID}}
+	moves := []Entry{{Do: Move, Email: account, Home: w[dataset.Outsider].ID, Away: subB.ID}}
 
-	for name, run := range map[string]journal.Run{"of a run that was seen": {ID: live.ID}, "of a run with another's proof": {ID: live.ID, Proof: thisRun.Proof}, "of no run": {ID: "x"}} {
+	for name, run := range map[string]Run{"of a run that was seen": {ID: live.ID}, "of a run with another's proof": {ID: live.ID, Proof: thisRun.Proof}, "of no run": {ID: "x"}} {
 		dir := t.TempDir()
-		j, err := journal.Start(dir, run, server.BaseURL)
+		j, err := StartJournal(dir, run, server.BaseURL)
 		g.Expect(err).NotTo(HaveOccurred())
-		for _, e := range append(moves, journal.Entry{Do: journal.Create, Home: main}) {
+		for _, e := range append(moves, Entry{Do: Create, Home: main}) {
 			_, err = j.Open(e)
 			g.Expect(err).NotTo(HaveOccurred())
 		}
@@ -300,7 +299,7 @@ func TestForgedJournals(t *testing.T) {
 	}
 
 	// One with lines that somebody added to that of a killed run.
-	dir := journalled(t, server, append(moves, journal.Entry{Do: journal.Create, Home: main, After: newest})...)
+	dir := journalled(t, server, append(moves, Entry{Do: Create, Home: main, After: newest})...)
 	file, err := os.OpenFile(filepath.Join(dir, "journal-"+thisRun.ID+".jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	g.Expect(err).NotTo(HaveOccurred())
 	for i, id := range kept {

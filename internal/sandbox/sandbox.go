@@ -3,7 +3,8 @@
 // A Sandbox answers three questions about a request: may the run send it, what
 // goes into the journal before it is sent, and what rolls its effect back. It
 // also hands out the rows that only one spec, or only one run, can use. Cleanup
-// rolls back what killed runs left behind.
+// rolls back what killed runs left behind: a Journal on disk says what that is, and Tests
+// tells the rows that a run created from those of others.
 //
 // The package sends requests through package client and judges nothing. It must
 // not import Ginkgo, the suites or the load generator.
@@ -23,9 +24,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
-	"outreach.example/conformance/internal/visible"
+
 	"outreach.example/conformance/spec"
 )
 
@@ -34,7 +33,7 @@ type Config struct {
 	Send    paging.Sender // such as Client.Do
 	Profile *profile.Profile
 	// Journal records each change before it is made; nil for no record.
-	Journal *journal.Journal
+	Journal *Journal
 	// Ended are the ids of killed runs that left a journal here.
 	Ended []string
 	// LeftAway are the accounts that killed runs moved, or may have moved, and
@@ -180,7 +179,7 @@ func (s *Sandbox) Allows(c Change) error {
 	if c.Operation.ID == spec.CreatePlacementTest && !s.Profile.Implements(spec.DeletePlacementTest) {
 		return denied("the operation %s, which removes what a run creates", spec.DeletePlacementTest)
 	}
-	if c.Operation.ID == spec.CreatePlacementTest && !owned.Visible(s.Profile) {
+	if c.Operation.ID == spec.CreatePlacementTest && !Visible(s.Profile) {
 		return denied("an operation that shows whether a test is the run's own (%s or %s)", spec.GetPlacementTest, spec.ListPlacementTests)
 	}
 	switch s.Profile.Writes {
@@ -253,7 +252,7 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 // there is nothing to roll back (404), and why it failed; empty if it did not. The change may take
 // a moment to show, so a 404 counts only if it stays.
 func reverse(ctx context.Context, send paging.Sender, p *profile.Profile, c Change) (nothing bool, why string) {
-	_ = visible.Within(ctx, p.Visibility(), func(bool) (settled bool, err error) {
+	_ = client.Within(ctx, p.Visibility(), func(bool) (settled bool, err error) {
 		ex := send(ctx, client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
 			Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key, Allowed: reversible})
 		nothing, why = ex.Err == nil && ex.Status == http.StatusNotFound, ""

@@ -21,15 +21,14 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
+
 	"outreach.example/conformance/spec"
 )
 
 // thisRun is the run of the tests, and testName a name that it has drawn.
 var (
-	thisRun  = journal.NewRun()
-	testName = owned.Word(thisRun.ID, 1)
+	thisRun  = NewRun()
+	testName = Word(thisRun.ID, 1)
 )
 
 var data = sync.OnceValues(func() (*dataset.Data, error) { return dataset.New(dataset.Options{Seed: 1, Rows: 60}) })
@@ -62,7 +61,7 @@ func newFixture(t *testing.T, adapt func(*Config)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := journal.Start(f.dir, thisRun, running.URL)
+	book, err := StartJournal(f.dir, thisRun, running.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +90,9 @@ func (f *fixture) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // pending returns the open entries of the journal.
-func (f *fixture) pending() []journal.Entry {
+func (f *fixture) pending() []Entry {
 	f.t.Helper()
-	all, err := journal.Find(f.dir)
+	all, err := FindPending(f.dir)
 	if err != nil || len(all) != 1 {
 		f.t.Fatal(all, err)
 	}
@@ -217,7 +216,7 @@ func TestDeletionCountsAsSoonAsItIsSent(t *testing.T) {
 	ex, undo := f.send(f.creation(testName))
 	rolledBack, _ := rowIn(ex)["id"].(string)
 	undo(t.Context())
-	ex, _ = f.send(f.creation(owned.Word(thisRun.ID, 2)))
+	ex, _ = f.send(f.creation(Word(thisRun.ID, 2)))
 	deleted, _ := rowIn(ex)["id"].(string)
 	f.send(f.change(dataset.Main, spec.DeletePlacementTest, deleted, nil))
 	subsequence := f.Profile.Workspaces[dataset.Main].ExpendableSubsequences[0]
@@ -234,7 +233,7 @@ func TestFailedRollbackIsReported(t *testing.T) {
 	undo(t.Context())
 	f.Close(t.Context())
 	g.Expect(f.troubles).To(ConsistOf(And(HavePrefix("rollback: the test "+testName+" may be left"), ContainSubstring("outreach-conformance cleanup"))))
-	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", journal.Create)))
+	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", Create)))
 	var denied *Denied
 	g.Expect(errors.As(f.Permit(t.Context(), f.creation(testName)), &denied)).To(BeTrue(), "no more are created")
 	g.Expect(denied.Input).To(HavePrefix("a target that deletes what the run creates: "))
@@ -253,9 +252,9 @@ func TestOnlyOwnAccountsReturn(t *testing.T) {
 		"source_workspace_id": w[dataset.LimitedSubA].ID, "destination_workspace_id": w[dataset.LimitedSubB].ID})
 	_, undoOther := f.send(other)
 	undo(t.Context())
-	g.Expect(f.pending()).To(ContainElement(And(HaveField("Do", journal.Move), HaveField("Email", other.emails()[0]))))
+	g.Expect(f.pending()).To(ContainElement(And(HaveField("Do", Move), HaveField("Email", other.emails()[0]))))
 	undoOther(t.Context())
-	g.Expect(f.pending()).NotTo(ContainElement(HaveField("Do", journal.Move)))
+	g.Expect(f.pending()).NotTo(ContainElement(HaveField("Do", Move)))
 }
 
 // An account whose move had no response is not moved again.
@@ -270,7 +269,7 @@ func TestLostMoveMakesTheAccountUncertain(t *testing.T) {
 	g.Expect(errors.As(f.Permit(t.Context(), f.move(dataset.SubA, dataset.SubB)), &denied)).To(BeTrue())
 	g.Expect(denied.Input).To(ContainSubstring("had no response"))
 	f.Close(t.Context())
-	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", journal.Move)))
+	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", Move)))
 }
 
 // The way home that had no response may have been carried out: the target is not blamed
@@ -287,7 +286,7 @@ func TestLostWayHomeIsNotHeldAgainstTheTarget(t *testing.T) {
 	g.Expect(errors.As(f.Permit(t.Context(), f.move(dataset.SubA, dataset.SubB)), &denied)).To(BeTrue())
 	g.Expect(denied.Input).To(ContainSubstring("had no response"))
 	g.Expect(f.troubles).To(BeEmpty())
-	g.Expect(f.pending()).To(ContainElement(HaveField("Do", journal.Move)))
+	g.Expect(f.pending()).To(ContainElement(HaveField("Do", Move)))
 }
 
 func TestAccountsLeftAwayAreNotMoved(t *testing.T) {
@@ -342,7 +341,7 @@ func TestRollbackOutlivesTheRun(t *testing.T) {
 // What only one run can use is left to the run whose test the target shows, unless its
 // journal says that it has ended, or it is a process of the same run.
 func TestAnotherRunIsFound(t *testing.T) {
-	other, group := journal.NewRun(), journal.RunOf("a proof", "a group")
+	other, group := NewRun(), RunOf("a proof", "a group")
 	for name, c := range map[string]struct {
 		run    string
 		ended  []string
@@ -350,13 +349,13 @@ func TestAnotherRunIsFound(t *testing.T) {
 	}{
 		"another run":               {thisRun.ID, nil, true},
 		"a run that has ended":      {thisRun.ID, []string{other.ID, group.ID}, false},
-		"a process of the same run": {journal.RunOf("another proof", "a group").ID, []string{other.ID}, false},
+		"a process of the same run": {RunOf("another proof", "a group").ID, []string{other.ID}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			f := newFixture(t, nil)
 			for _, run := range []string{other.ID, group.ID} {
-				f.send(f.creation(owned.Word(run, 1)))
+				f.send(f.creation(Word(run, 1)))
 			}
 			err := New(Config{Send: f.Send, Profile: f.Profile, Run: c.run, Ended: c.ended}).Alone(t.Context())
 			if !c.denied {

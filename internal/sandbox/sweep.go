@@ -16,8 +16,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/internal/sandbox/owned"
-	"outreach.example/conformance/internal/visible"
+
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -25,12 +24,12 @@ import (
 // sweeper deletes the tests of a run that a list still shows, whatever the responses to their
 // creation said: at the end of the run, and after it was killed.
 type sweeper struct {
-	tests    *owned.Tests
+	tests    *Tests
 	run      string
 	within   time.Duration // for how long it looks again for tests that show, or go, late
 	parallel int           // deletions at the same time; -1 for no bound
 	// delete deletes one of so many tests and returns why it may exist still.
-	delete  func(ctx context.Context, t owned.Listed, left int) (why string)
+	delete  func(ctx context.Context, t Listed, left int) (why string)
 	gone    func(id string) bool             // the target has confirmed the deletion
 	waits   func(shown map[string]bool) bool // for tests that the list has not shown
 	shown   map[string]bool                  // texts of the tests that the list has shown
@@ -39,7 +38,7 @@ type sweeper struct {
 
 // remains is a test that is left.
 type remains struct {
-	owned.Listed
+	Listed
 	why   string
 	again bool // a further attempt may help
 }
@@ -47,7 +46,7 @@ type remains struct {
 // sweep looks until the list shows no test of the run.
 func (s *sweeper) sweep(ctx context.Context) (left []remains, err error) {
 	s.shown, s.deleted = map[string]bool{}, map[string]bool{}
-	err = visible.Within(ctx, s.within, func(bool) (settled bool, err error) {
+	err = client.Within(ctx, s.within, func(bool) (settled bool, err error) {
 		left, settled, err = s.look(ctx)
 		return err != nil || settled && !s.waits(s.shown), err
 	})
@@ -138,7 +137,7 @@ func (s *Sandbox) closeOne(ctx context.Context, w *workspace, within time.Durati
 		return false
 	}
 	sweep := sweeper{tests: w.Tests, run: s.Run, within: within, parallel: -1, gone: s.gone,
-		delete: func(ctx context.Context, t owned.Listed, _ int) string {
+		delete: func(ctx context.Context, t Listed, _ int) string {
 			why := s.delete(ctx, w, t.ID)
 			if why == "" {
 				s.settle(func(cr *creation) bool { return cr.in == w && cr.mark.Text() == t.Text })
@@ -168,7 +167,7 @@ func (s *Sandbox) closeOne(ctx context.Context, w *workspace, within time.Durati
 		case sweep.shown[cr.mark.Text()]:
 		case cr.fate == unknown:
 			again = true
-		case !cr.asked && w.Excluded(cr.id, owned.Creation{Mark: cr.mark, At: cr.at}) == "": // else the target created none
+		case !cr.asked && w.Excluded(cr.id, Creation{Mark: cr.mark, At: cr.at}) == "": // else the target created none
 			report(cr.name(), "the target said that it created them, but no list and no get shows them", true)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"testing"
 
-	"outreach.example/conformance/fixtures/refserver/truth"
+	"outreach.example/conformance/fixtures/refserver"
 )
 
 // Get asks for the address, again while it is too early, and reads the JSON that
@@ -28,10 +28,10 @@ func Get(t testing.TB, address, token string, into any) {
 
 // Record returns what a reference server with that truth address did, once all that it has
 // begun is done: a response may arrive before it is in the record.
-func Record(t testing.TB, truthURL string) truth.Report {
+func Record(t testing.TB, truthURL string) refserver.TruthReport {
 	t.Helper()
 	for {
-		var report truth.Report
+		var report refserver.TruthReport
 		Get(t, truthURL+"/truth", "", &report)
 		if report.InFlight == 0 {
 			return report

@@ -18,7 +18,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 )
@@ -46,7 +46,7 @@ type attack struct {
 	fail     context.CancelCauseFunc // ends the phase
 	requests context.Context         // of all requests
 	recorder *measure.Recorder
-	monitor  *outage.Monitor
+	monitor  *client.Monitor
 	calls    atomic.Uint64 // of Target
 	sent     sync.Map      // the *hit of each request by Vegeta's number, until its result is recorded
 	inFlight atomic.Int64

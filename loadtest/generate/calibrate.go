@@ -16,7 +16,6 @@ import (
 
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/schedule"
 )
 
 const (
@@ -57,7 +56,7 @@ func Calibrate(ctx context.Context, opts CalibrationOptions) (measure.Calibratio
 			return measure.Recording{}, err
 		}
 		defer g.Close()
-		rec, _, err := g.Run(ctx, Phase{Name: "calibration", Schedule: schedule.Constant(rate, lasts), Inspect: opts.Inspect, LateTolerance: time.Nanosecond,
+		rec, _, err := g.Run(ctx, Phase{Name: "calibration", Schedule: measure.Constant(rate, lasts), Inspect: opts.Inspect, LateTolerance: time.Nanosecond,
 			Mix: func(uint64) Request { return opts.Request }})
 		return rec, err
 	}

@@ -15,5 +15,5 @@
 //   - A request that the server drops counts as failed. net/http may send it again.
 //
 // The package imports client, judge, loadtest/inspect, loadtest/measure and
-// loadtest/schedule. It must not import scenarios, thresholds or reports.
+// loadtest/measure. It must not import scenarios, thresholds or reports.
 package generate

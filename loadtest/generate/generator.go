@@ -11,10 +11,9 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/schedule"
 )
 
 const (
@@ -32,9 +31,9 @@ const (
 // Phase is a stretch of load that is measured as one.
 type Phase struct {
 	Name     string
-	Schedule schedule.Schedule // when requests are due
-	Mix      Mix               // what they ask
-	Inspect  inspect.Func      // gets every response; may be nil
+	Schedule measure.Schedule // when requests are due
+	Mix      Mix              // what they ask
+	Inspect  inspect.Func     // gets every response; may be nil
 	// Start is the instant from which the schedule counts. It is the same for all
 	// shards of a plan. The zero time means now.
 	Start time.Time
@@ -81,20 +80,20 @@ func (g *Generator) Close() { (&http.Client{Transport: g.opts.Transport}).CloseI
 
 // OutageMonitor returns a monitor of the generator's target, for requests that the
 // generator does not send.
-func (g *Generator) OutageMonitor() *outage.Monitor {
-	return outage.NewMonitor(leastUnanswered, g.opts.MaxOutage)
+func (g *Generator) OutageMonitor() *client.Monitor {
+	return client.NewMonitor(leastUnanswered, g.opts.MaxOutage)
 }
 
 // Run sends the phase. It returns when every request that was sent has its
 // response or has timed out. The recording holds whatever the target does, and
 // also what was planned and not sent. The outages are the times in which the target
 // answered nothing. The error is a mistake in the phase, a failed write of raw
-// results, the context's cause, or an outage.Error. The recording then holds what was
+// results, the context's cause, or an client.Error. The recording then holds what was
 // measured before it.
-func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, outage.Outages, error) {
+func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, client.Outages, error) {
 	start, err := p.begin(time.Now())
 	if err != nil {
-		return measure.Recording{}, outage.Outages{}, err
+		return measure.Recording{}, client.Outages{}, err
 	}
 	p.LateTolerance = cmp.Or(p.LateTolerance, DefaultLateTolerance)
 	a := &attack{Phase: p, g: g, start: start, recorder: measure.NewRecorder(p.Name, start.Round(0), p.Schedule), monitor: g.OutageMonitor()}

@@ -19,10 +19,9 @@ import (
 	. "github.com/onsi/gomega"
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
-	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/schedule"
 )
 
 // network replaces the network and the target in the fake time of a synctest bubble.
@@ -101,7 +100,7 @@ func asking(path string) Mix {
 }
 
 func constant(rate float64, d time.Duration) Phase {
-	return Phase{Name: "test", Schedule: schedule.Constant(rate, d), Mix: asking("/a")}
+	return Phase{Name: "test", Schedule: measure.Constant(rate, d), Mix: asking("/a")}
 }
 
 func run(t *testing.T, g *Generator, p Phase) measure.Recording {
@@ -127,7 +126,7 @@ func TestRequestsGoOutWhenTheyAreDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		n := &network{}
-		p := Phase{Name: "test", Mix: asking("/a"), Schedule: schedule.Schedule{Segments: []schedule.Segment{
+		p := Phase{Name: "test", Mix: asking("/a"), Schedule: measure.Schedule{Segments: []measure.Segment{
 			{Rate: 100, Duration: time.Second}, {Rate: 0, Duration: time.Second}, {Rate: 1000, Duration: time.Second},
 		}}}
 		r := run(t, inBubble(t, n, Options{}), p)
@@ -218,7 +217,7 @@ func TestInterruptedRunsKeepWhatTheyMeasured(t *testing.T) {
 func TestShardsAddUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		whole := schedule.Constant(90, time.Second)
+		whole := measure.Constant(90, time.Second)
 		start := time.Now().Add(time.Second)
 		n := &network{}
 		var running sync.WaitGroup
@@ -247,9 +246,9 @@ func TestMistakesInPhases(t *testing.T) {
 		says  string
 	}{
 		"no schedule": {Phase{Name: "p", Mix: asking("/")}, "no segments"},
-		"no slash":    {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Mix: asking("@evil.example/")}, "slash"},
-		"too late":    {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Mix: asking("/"), Start: time.Now().Add(-2 * time.Second)}, "should have started 2"},
-		"no address":  {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Mix: asking("/%zz")}, "%zz"},
+		"no slash":    {Phase{Name: "p", Schedule: measure.Constant(1, time.Hour), Mix: asking("@evil.example/")}, "slash"},
+		"too late":    {Phase{Name: "p", Schedule: measure.Constant(1, time.Hour), Mix: asking("/"), Start: time.Now().Add(-2 * time.Second)}, "should have started 2"},
+		"no address":  {Phase{Name: "p", Schedule: measure.Constant(1, time.Hour), Mix: asking("/%zz")}, "%zz"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -261,7 +260,7 @@ func TestMistakesInPhases(t *testing.T) {
 }
 
 var (
-	_ vegeta.Pacer    = schedule.Schedule{}
+	_ vegeta.Pacer    = measure.Schedule{}
 	_ vegeta.Pacer    = (*pacer)(nil)
 	_ vegeta.Targeter = (*attack)(nil).Target
 )
@@ -271,7 +270,7 @@ var (
 // its number, and be due when its number is.
 func TestOvertakingWorkers(t *testing.T) {
 	g := NewWithT(t)
-	p := Phase{Schedule: schedule.Constant(10, time.Second).Shard(1, 2), Mix: func(place uint64) Request {
+	p := Phase{Schedule: measure.Constant(10, time.Second).Shard(1, 2), Mix: func(place uint64) Request {
 		return Request{Label: strconv.FormatUint(place, 10), Path: "/"}
 	}}
 	a := newAttack(p, func(err error) { t.Error(err) })
@@ -330,7 +329,7 @@ func TestADeadTargetIsGivenUp(t *testing.T) {
 				g := NewWithT(t)
 				n := &network{answer: mute(func(at time.Duration) bool { return at >= dies })}
 				r, _, err := inBubble(t, n, tc.opts).Run(context.Background(), constant(20, 8*time.Hour))
-				var silent *outage.Error
+				var silent *client.Error
 				g.Expect(errors.As(err, &silent)).To(BeTrue(), "%v", err)
 				g.Expect(silent.For).To(BeNumerically("~", tc.silence, time.Second))
 				g.Expect(r.Count(measure.Accepted)).To(BeEquivalentTo(20 * dies.Seconds()))

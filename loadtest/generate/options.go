@@ -54,7 +54,7 @@ type Options struct {
 	Timeout time.Duration // of one request, from sending to the last byte of the response
 	MaxBody int64         // bytes of a body that are read; a response with a longer body has failed
 	// MaxOutage is how long a target may answer nothing, while requests are due,
-	// before the phase ends with an outage.Error. The default is 5 × Timeout, and at
+	// before the phase ends with an client.Error. The default is 5 × Timeout, and at
 	// least 10 s.
 	MaxOutage time.Duration
 

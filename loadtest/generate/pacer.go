@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/loadtest/measure"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 // on catching up, and exact waiting. Vegeta's own waiting is exact to 1 ms, so the
 // pacer waits itself. It is for one goroutine.
 type pacer struct {
-	schedule.Schedule
+	measure.Schedule
 	ctx   context.Context
 	start time.Time
 	end   time.Time // nothing is sent after it
@@ -34,7 +34,7 @@ type pacer struct {
 	fine  func(time.Duration) // waits for a short time, or less
 }
 
-func newPacer(ctx context.Context, s schedule.Schedule, start time.Time, tolerance time.Duration, fine func(time.Duration)) *pacer {
+func newPacer(ctx context.Context, s measure.Schedule, start time.Time, tolerance time.Duration, fine func(time.Duration)) *pacer {
 	p := &pacer{Schedule: s, ctx: ctx, start: start, end: start.Add(s.Duration() + tolerance), timer: time.NewTimer(time.Hour), fine: fine}
 	most := 0
 	var from time.Duration

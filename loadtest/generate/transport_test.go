@@ -26,13 +26,12 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/schedule"
 )
 
 // few returns a phase of 20 requests in 100 ms, which are all sent however busy the
 // machine is.
 func few(q Request) Phase {
-	return Phase{Name: "few", Schedule: schedule.Constant(200, 100*time.Millisecond), LateTolerance: time.Minute,
+	return Phase{Name: "few", Schedule: measure.Constant(200, 100*time.Millisecond), LateTolerance: time.Minute,
 		Mix: func(uint64) Request { return q }}
 }
 
@@ -169,7 +168,7 @@ func TestCalibrate(t *testing.T) {
 	g.Expect(inspected.Load()).To(BeNumerically(">", 50))
 
 	busy := measure.Recording{}
-	busy.Plan = schedule.Constant(0.9*c.Ceiling, time.Second)
+	busy.Plan = measure.Constant(0.9*c.Ceiling, time.Second)
 	g.Expect(c.Near(busy)).To(And(ContainSubstring("this generator"), ContainSubstring("5000 bytes")))
 	busy.Plan.Of = 2 // this process has half of it
 	g.Expect(c.Near(busy)).To(BeEmpty())

@@ -35,7 +35,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/inspect"
-	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/spec"
 )
 
@@ -160,7 +160,7 @@ func (u *usage) checkPages(fast bool, base string, rate float64) error {
 	}
 	asked := judge.Request{Operation: spec.MustOperation(spec.ListWebhookEvents), Allowed: client.Only(http.StatusOK)}
 	before, _ := processorTime()
-	r, _, err := g.Run(context.Background(), Phase{Name: "pages", Schedule: schedule.Constant(rate, clientFor), Inspect: in.Take,
+	r, _, err := g.Run(context.Background(), Phase{Name: "pages", Schedule: measure.Constant(rate, clientFor), Inspect: in.Take,
 		Mix: func(uint64) Request { return Request{Label: "page", Path: pagePath, Asked: asked} }})
 	in.Close()
 	after, _ := processorTime()

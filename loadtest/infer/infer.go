@@ -12,7 +12,7 @@
 //
 // The package sends nothing and has no clock: both come with the Wire, so the
 // same code runs on virtual time in a simulation and on the wall clock. It
-// imports the results model and its own sub-packages.
+// imports the results model and package family.
 package infer
 
 import (

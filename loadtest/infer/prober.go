@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/loadtest/infer/claims"
+
 	"outreach.example/conformance/loadtest/infer/family"
 	"outreach.example/conformance/reports/load"
 )
@@ -39,7 +39,7 @@ type record struct {
 	sent, received time.Duration
 	verdict        family.Verdict
 	status         int
-	claims         claims.Claims
+	claims         Claims
 	step           string
 	slow           bool // a refusal that the fast layer does not explain
 }
@@ -79,7 +79,7 @@ func (p *prober) send(subjects []Subject) []record {
 
 func (p *prober) record(o Observation) record {
 	r := record{subject: o.Subject, sent: o.Sent.Sub(p.began), received: o.Received.Sub(p.began), status: o.Status,
-		verdict: family.Unknown, claims: claims.Parse(o.Header, o.Received), step: p.step}
+		verdict: family.Unknown, claims: ParseClaims(o.Header, o.Received), step: p.step}
 	switch {
 	case o.Failure != "":
 	case o.Status == http.StatusTooManyRequests:

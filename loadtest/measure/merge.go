@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -15,7 +14,7 @@ import (
 // does not matter. There must be at least one; different plans are an error.
 func Merge(parts ...Recording) (Recording, error) {
 	first := parts[0]
-	sum := newRecording(first.Name, first.Start, schedule.Schedule{Segments: first.Plan.Segments})
+	sum := newRecording(first.Name, first.Start, Schedule{Segments: first.Plan.Segments})
 	for _, p := range parts {
 		if p.Name != first.Name || !slices.Equal(p.Plan.Segments, first.Plan.Segments) {
 			return Recording{}, fmt.Errorf("the shards had different plans: phase %s at %v/s for %s and phase %s at %v/s for %s",
@@ -30,7 +29,7 @@ func Merge(parts ...Recording) (Recording, error) {
 // same rate and length. Its intervals are those of the pieces, one after the other, and
 // pauses separate them.
 func InTurn(pieces ...Recording) Recording {
-	sum := newRecording(pieces[0].Name, pieces[0].Start, schedule.Schedule{})
+	sum := newRecording(pieces[0].Name, pieces[0].Start, Schedule{})
 	sum.Width = pieces[0].Width
 	at := 0
 	for _, p := range pieces {
@@ -40,7 +39,7 @@ func InTurn(pieces ...Recording) Recording {
 			next = max(next, at+p.intervalOf(int(p.Series[n-1].T))+1)
 		}
 		pause := time.Duration(next-at)*p.Width - p.Duration()
-		sum.Plan.Segments = append(append(sum.Plan.Segments, p.Plan.Segments...), schedule.Segment{Duration: pause})
+		sum.Plan.Segments = append(append(sum.Plan.Segments, p.Plan.Segments...), Segment{Duration: pause})
 		at = next
 	}
 	sum.asked = sum.Plan.PerSecond()

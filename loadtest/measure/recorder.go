@@ -3,12 +3,11 @@ package measure
 import (
 	"time"
 
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/reports/load"
 )
 
 // maxSeconds bounds the seconds of a Recording. Later ones count as the last.
-const maxSeconds = int((schedule.MaxDuration + Longest) / time.Second)
+const maxSeconds = int((MaxDuration + Longest) / time.Second)
 
 // Recorder collects the samples of a phase. It is not safe for concurrent use.
 type Recorder struct {
@@ -18,7 +17,7 @@ type Recorder struct {
 }
 
 // NewRecorder returns a Recorder for a phase. A plan without a rate means a closed loop.
-func NewRecorder(name string, start time.Time, plan schedule.Schedule) *Recorder {
+func NewRecorder(name string, start time.Time, plan Schedule) *Recorder {
 	r := &Recorder{rec: newRecording(name, start, plan)}
 	if r.rec.Rate() > 0 {
 		r.first = plan.Duration() / 3

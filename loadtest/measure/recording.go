@@ -1,4 +1,5 @@
-// Package measure holds what a load run measured. Samples go into a Recorder
+// Package measure holds what a load run plans and measures. A Schedule says when each
+// request is due, and thresholds bound the figures. Samples go into a Recorder
 // and a Recording comes out. Recordings of the shards of one plan merge into
 // the Recording that one process would have made, bucket by bucket.
 //
@@ -11,7 +12,7 @@
 // quantile comes with the interval that the sample supports (see estimate.go).
 //
 // The package is pure: no clock, no network. It is the only user of hdrhistogram-go. Within
-// this module it imports only package schedule and the results model.
+// this module it imports small helpers and the results model.
 package measure
 
 import (
@@ -20,7 +21,6 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -42,12 +42,12 @@ type Recording struct {
 
 // Counters are what a Recording holds beside its histograms.
 type Counters struct {
-	Name     string            // of the phase
-	Start    time.Time         // all times count from here; the same for all shards
-	Plan     schedule.Schedule // of this process; a closed loop has no rate
-	Statuses map[int]int64     // 0: no answer
-	Failures map[string]int64  // by Failure word
-	Seconds  []load.Interval   // what was sent and done in each second
+	Name     string           // of the phase
+	Start    time.Time        // all times count from here; the same for all shards
+	Plan     Schedule         // of this process; a closed loop has no rate
+	Statuses map[int]int64    // 0: no answer
+	Failures map[string]int64 // by Failure word
+	Seconds  []load.Interval  // what was sent and done in each second
 }
 
 // key identifies a histogram of a Recording.
@@ -83,7 +83,7 @@ type Interval struct {
 	Response Label
 }
 
-func newRecording(name string, start time.Time, plan schedule.Schedule) Recording {
+func newRecording(name string, start time.Time, plan Schedule) Recording {
 	r := Recording{Counters: Counters{Name: name, Start: start, Plan: plan, Statuses: map[int]int64{}, Failures: map[string]int64{}}}
 	return r.empty()
 }

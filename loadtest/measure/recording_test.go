@@ -13,8 +13,6 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"pgregory.net/rapid"
-
-	"outreach.example/conformance/loadtest/schedule"
 )
 
 // steady returns samples of an accepted request every 1/rate seconds with the
@@ -34,11 +32,11 @@ type Plan struct {
 	Rate     float64
 	Duration time.Duration
 	Start    time.Time
-	shard    schedule.Schedule // its place among the shards
+	shard    Schedule // its place among the shards
 }
 
 func newRecorder(p Plan) *Recorder {
-	plan := schedule.Constant(p.Rate, p.Duration)
+	plan := Constant(p.Rate, p.Duration)
 	plan.Index, plan.Of = p.shard.Index, p.shard.Of
 	return NewRecorder(p.Name, p.Start, plan)
 }
@@ -107,7 +105,7 @@ func phases(t *rapid.T) (Plan, [][]Sample) {
 
 // shardOf returns shard i of n of the plan.
 func shardOf(p Plan, i, n int) Plan {
-	p.shard = schedule.Schedule{Index: i, Of: n}
+	p.shard = Schedule{Index: i, Of: n}
 	return p
 }
 

@@ -13,10 +13,9 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/sandbox"
+
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/schedule"
 )
 
 // Env is what a run knows of its target, and what it may do there.
@@ -28,7 +27,7 @@ type Env struct {
 	// 429 and keeps the profile's pace.
 	Client *client.Client
 
-	Journal *journal.Journal // records changes; nil for none
+	Journal *sandbox.Journal // records changes; nil for none
 	Ended   []string         // ids of killed runs that left a journal
 	Run     string           // id of the run, in the names of what is created
 	Seed    uint64
@@ -42,13 +41,13 @@ type Env struct {
 	Shard measure.Shard
 	Start time.Time
 
-	rows   *rows        // of the run; nil without Ready
-	tests  *owned.Tests // of the main workspace; nil before the first is created
-	before *int64       // requests sent before Ready, until a scenario counts them
+	rows   *rows          // of the run; nil without Ready
+	tests  *sandbox.Tests // of the main workspace; nil before the first is created
+	before *int64         // requests sent before Ready, until a scenario counts them
 }
 
 // Part returns the part of a phase that this process sends.
-func (e *Env) Part(whole schedule.Schedule) schedule.Schedule {
+func (e *Env) Part(whole measure.Schedule) measure.Schedule {
 	if e.Shard.Of > 1 {
 		return whole.Shard(e.Shard.Index, e.Shard.Of)
 	}

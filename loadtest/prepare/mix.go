@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/spec"
 )
 
@@ -152,7 +152,7 @@ func (m *Mix) limitAt(limit int, place uint64) int {
 
 // places returns the places where the shard of a phase asks the operation, which
 // changes something, and the number of its turns there.
-func (m *Mix) places(s schedule.Schedule, base uint64, operation string) (places []uint64, turns int) {
+func (m *Mix) places(s measure.Schedule, base uint64, operation string) (places []uint64, turns int) {
 	if !m.asks(operation) {
 		return nil, 0
 	}

@@ -13,8 +13,8 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 )
@@ -50,7 +50,7 @@ func TestShardsAskWhatTheWholeAsks(t *testing.T) {
 		of := rapid.IntRange(1, 9).Draw(t, "shards")
 		base := rapid.Uint64Range(0, 1000).Draw(t, "base")
 		limit := rapid.SampledFrom(append([]int{InTurn, 0}, limits...)).Draw(t, "limit")
-		whole := schedule.Constant(rapid.Float64Range(1, 300).Draw(t, "rate"), 1e9)
+		whole := measure.Constant(rapid.Float64Range(1, 300).Draw(t, "rate"), 1e9)
 		want := map[uint64]generate.Request{}
 		m := build()
 		source := m.Requests(limit, base)
@@ -150,7 +150,7 @@ func TestStockIsBounded(t *testing.T) {
 	for _, lasts := range []time.Duration{8 * time.Second, time.Hour, 8 * time.Hour} {
 		s := mixed(t)
 		m := mixOf(t, s)
-		whole := schedule.Constant(s.Rate, lasts)
+		whole := measure.Constant(s.Rate, lasts)
 		notes := strings.Join(m.spread(whole, 0), "\n")
 		places, turns := m.places(whole, 0, spec.DeletePlacementTest)
 		bounded := strings.Contains(notes, "at most 1000 tests are created in advance")

@@ -6,7 +6,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
-	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/sandbox"
 )
 
 // A target may answer a creation with the id of a row that existed before. Load deletes
@@ -18,8 +18,8 @@ type made struct {
 	ex       client.Exchange
 }
 
-func (m made) creation() owned.Creation {
-	return owned.Creation{Mark: owned.MarkOf(map[string]any{"name": m.name}), At: owned.At(m.ex)}
+func (m made) creation() sandbox.Creation {
+	return sandbox.Creation{Mark: sandbox.MarkOf(map[string]any{"name": m.name}), At: sandbox.At(m.ex)}
 }
 
 // lookBefore finds out, once, which tests exist before the run creates any.
@@ -28,7 +28,7 @@ func (s *Subjects) lookBefore(ctx context.Context) error {
 		return nil
 	}
 	if s.env.tests == nil {
-		s.env.tests = owned.New(s.env.Client.Do, s.profile, s.mainKey)
+		s.env.tests = sandbox.NewTests(s.env.Client.Do, s.profile, s.mainKey)
 	}
 	return s.env.tests.LookBefore(ctx, nil)
 }
@@ -56,7 +56,7 @@ func (s *Subjects) prove(ctx context.Context, tests ...made) error {
 			if err != nil {
 				return err
 			}
-			if proof.State != owned.Own {
+			if proof.State != sandbox.Own {
 				return fmt.Errorf("the target answered a creation with a test that is not proven to be new: %s", proof.Describe())
 			}
 		}

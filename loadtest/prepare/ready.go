@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/loadtest/scenario"
@@ -21,7 +21,7 @@ import (
 func Ready(ctx context.Context, env *Env, scenarios []scenario.Scenario, readsOnly bool) (err error) {
 	before := env.Budget.Sent()
 	env.before, env.rows = &before, nil
-	p := &preparation{ctx: ctx, env: env, asked: map[string]bool{}, outage: outage.Detector{Limit: 1}}
+	p := &preparation{ctx: ctx, env: env, asked: map[string]bool{}, outage: client.Detector{Limit: 1}}
 	if p.subjects, err = NewSubjects(env, "ready"); err != nil {
 		return nil // each scenario says so
 	}
@@ -57,7 +57,7 @@ type preparation struct {
 	subjects *Subjects
 	asked    map[string]bool // ids of the operations that scenarios request
 	limited  bool            // a scenario drives the limited key to its limit
-	outage   outage.Detector // one missing response ends the preparation
+	outage   client.Detector // one missing response ends the preparation
 }
 
 // stopped reports whether the target has left a request without a response.

@@ -14,8 +14,8 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/sandbox"
+
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -177,7 +177,7 @@ func (s *Subjects) named(op spec.Operation, n uint64) (id string, body []byte) {
 
 // creates records in the journal that the run is about to create tests in the main workspace.
 func (s *Subjects) creates() error {
-	e := journal.Entry{Do: journal.Create, Key: s.mainKey.Name, Home: s.main.ID}
+	e := sandbox.Entry{Do: sandbox.Create, Key: s.mainKey.Name, Home: s.main.ID}
 	if s.env.tests != nil {
 		e.After = s.env.tests.NewestBefore()
 	}
@@ -187,12 +187,12 @@ func (s *Subjects) creates() error {
 
 // moves records in the journal that the run is about to move an account.
 func (s *Subjects) moves(account string) (entry int, err error) {
-	return s.env.Journal.Open(journal.Entry{Do: journal.Move, Email: account, Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name})
+	return s.env.Journal.Open(sandbox.Entry{Do: sandbox.Move, Email: account, Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name})
 }
 
 // nameOf returns the name of a test for the request at the place.
 func (s *Subjects) nameOf(place uint64, end string) string {
-	return owned.Name(fmt.Sprintf("conformance-load-%s-%d-%s", s.part, place, end), s.env.Run)
+	return sandbox.TestName(fmt.Sprintf("conformance-load-%s-%d-%s", s.part, place, end), s.env.Run)
 }
 
 // placementTestBody returns the body of a request that creates a test of that name.

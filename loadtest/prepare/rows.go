@@ -13,7 +13,7 @@ import (
 	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/spec"
 )
 
@@ -147,7 +147,7 @@ func idOf(rows []map[string]any) string {
 // that the phase will delete. The cleanup after the run reads the journal and rolls
 // back what is left. check judges the responses. The notes say which operations are
 // requested less often than their share, because rows are missing.
-func (m *Mix) Stock(ctx context.Context, whole schedule.Schedule, base uint64, check Check) (notes []string, err error) {
+func (m *Mix) Stock(ctx context.Context, whole measure.Schedule, base uint64, check Check) (notes []string, err error) {
 	notes = m.spread(whole, base)
 	s, mine := m.subjects, m.subjects.env.Part(whole)
 	deletions, _ := m.places(mine, base, spec.DeletePlacementTest)
@@ -193,7 +193,7 @@ const maxStock = 1000
 
 // spread distributes the possible deletions evenly over the phase. It returns which
 // operations are requested less often than their share because rows are missing.
-func (m *Mix) spread(whole schedule.Schedule, base uint64) (notes []string) {
+func (m *Mix) spread(whole measure.Schedule, base uint64) (notes []string) {
 	_, deletions := m.places(whole, base, spec.DeletePlacementTest)
 	m.every = uint64(deletions+maxStock-1) / maxStock
 	for _, bounded := range []struct{ operation, why string }{

@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/schedule"
 )
 
 // direct records the requests of a step that does not use the generator. It is safe for
@@ -20,18 +19,18 @@ type direct struct {
 	start    time.Time
 	mu       sync.Mutex
 	recorder *measure.Recorder
-	monitor  *outage.Monitor
+	monitor  *client.Monitor
 }
 
 // direct begins a step of that name, whose times count from the start.
 func (r *runner) direct(name string, start time.Time) *direct {
 	r.env.Watch(r.scenario.Name, name)
 	lasts := r.scenario.Duration
-	return &direct{name: name, lasts: lasts, start: start, recorder: measure.NewRecorder(name, start.Round(0), schedule.Constant(0, lasts)),
+	return &direct{name: name, lasts: lasts, start: start, recorder: measure.NewRecorder(name, start.Round(0), measure.Constant(0, lasts)),
 		monitor: r.env.Generator.OutageMonitor()}
 }
 
-// record records an exchange with the status that counts. The error is an outage.Error.
+// record records an exchange with the status that counts. The error is an client.Error.
 func (d *direct) record(label string, status int, ex client.Exchange) error {
 	if ex.Sent.IsZero() {
 		return nil // the context or the budget ended before it was sent

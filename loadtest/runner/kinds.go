@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/prepare"
 )
 
@@ -47,7 +47,7 @@ func (r *runner) soak() error {
 		return err
 	}
 	c, err := r.count("soak", r.schedule(), r.mix.Requests(prepare.InTurn, r.places))
-	if dead := new(outage.Error); errors.As(err, &dead) {
+	if dead := new(client.Error); errors.As(err, &dead) {
 		return err // a dead target shows no drift
 	}
 	r.draft.Drift(c)

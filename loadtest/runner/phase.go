@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/schedule"
+
 	"outreach.example/conformance/loadtest/verdict"
 )
 
@@ -30,7 +30,7 @@ func (r *runner) begin(lasts time.Duration) time.Time {
 }
 
 // schedule returns the schedule of each phase.
-func (r *runner) schedule() schedule.Schedule {
+func (r *runner) schedule() measure.Schedule {
 	each, _ := r.scenario.Schedule()
 	return each
 }
@@ -40,7 +40,7 @@ func (r *runner) warmUp(limit int) error {
 	if r.scenario.Warmup == 0 {
 		return nil
 	}
-	rec, err := r.send("warm-up", schedule.Constant(r.scenario.Rate, r.scenario.Warmup), r.mix.Reading(limit), true)
+	rec, err := r.send("warm-up", measure.Constant(r.scenario.Rate, r.scenario.Warmup), r.mix.Reading(limit), true)
 	r.draft.NoteFirst(r.outageNotes...)
 	r.draft.Uses.WarmUp += rec.Sent
 	return err
@@ -50,7 +50,7 @@ func (r *runner) warmUp(limit int) error {
 const farAhead = 5 * time.Second
 
 // send sends a phase, or this process's shard of it, and returns the recording.
-func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, warmUp bool) (measure.Recording, error) {
+func (r *runner) send(name string, whole measure.Schedule, mix generate.Mix, warmUp bool) (measure.Recording, error) {
 	r.outageNotes = nil
 	mine := r.env.Part(whole)
 	if err := r.permit(whole); err != nil {
@@ -74,7 +74,7 @@ func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, wa
 
 // cutShort returns why a phase did not run to its end, and how far it came.
 func (r *runner) cutShort(name string, rec measure.Recording, err error) error {
-	var dead *outage.Error
+	var dead *client.Error
 	switch {
 	case err == nil:
 		return nil
@@ -88,7 +88,7 @@ func (r *runner) cutShort(name string, rec measure.Recording, err error) error {
 }
 
 // permit returns an error if the schedule exceeds the profile's maximum rate.
-func (r *runner) permit(whole schedule.Schedule) error {
+func (r *runner) permit(whole measure.Schedule) error {
 	for _, s := range whole.Segments {
 		if most := r.env.MaxRate; most > 0 && s.Rate > most {
 			return fmt.Errorf("%v requests a second exceed the profile's maximum of %v (load.max_rate)", s.Rate, most)
@@ -99,7 +99,7 @@ func (r *runner) permit(whole schedule.Schedule) error {
 
 // count sends a phase that belongs to the scenario's figures. No phase is sent twice: a
 // server that stalls makes the generator late, and a second measurement would hide that.
-func (r *runner) count(name string, whole schedule.Schedule, mix generate.Mix) (measure.Recording, error) {
+func (r *runner) count(name string, whole measure.Schedule, mix generate.Mix) (measure.Recording, error) {
 	if err := r.stock(whole); err != nil {
 		return measure.Recording{}, err
 	}
@@ -117,7 +117,7 @@ func (r *runner) count(name string, whole schedule.Schedule, mix generate.Mix) (
 func silent(rec measure.Recording) bool { return rec.Sent > 0 && rec.Statuses[0] == rec.Sent }
 
 // stock prepares the changes of a phase. One that may not be sent needs none.
-func (r *runner) stock(whole schedule.Schedule) error {
+func (r *runner) stock(whole measure.Schedule) error {
 	if err := r.permit(whole); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (r *runner) stock(whole schedule.Schedule) error {
 
 // outages describes when the target answered nothing in a phase. It tells a
 // dead target from one that loses a few requests all the time.
-func (r *runner) outages(phase string, s outage.Outages) (said []string) {
+func (r *runner) outages(phase string, s client.Outages) (said []string) {
 	if of := r.env.Shard.Of; of > 1 {
 		phase = fmt.Sprintf("shard %d: %s", r.env.Shard.Index+1, phase)
 	}

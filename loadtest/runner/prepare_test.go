@@ -17,8 +17,8 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/sandbox"
+
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
@@ -105,7 +105,7 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		env, mixed, probes := world(t), briefly(t), probing(t)
-		create, other := spec.MustOperation(spec.CreatePlacementTest), owned.Word(journal.NewRun().ID, 1)
+		create, other := spec.MustOperation(spec.CreatePlacementTest), sandbox.Word(sandbox.NewRun().ID, 1)
 		body, _ := json.Marshal(fixtures.PlacementTest(rand.New(rand.NewPCG(1, 1)), other))
 		if made := env.Client.Do(t.Context(), client.Request{Method: create.Method, Path: create.Path, Body: body, Key: keyOf(t, env, dataset.Main).ForClient()}); made.Status != http.StatusOK {
 			t.Fatal(made)

@@ -9,7 +9,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/reports/load"
@@ -46,7 +46,7 @@ func (r *runner) rateLimit() error {
 	})
 	r.draft.Result.Limiter = &result
 	if p.ctx.Err() != nil {
-		if dead := new(outage.Error); errors.As(context.Cause(p.ctx), &dead) {
+		if dead := new(client.Error); errors.As(context.Cause(p.ctx), &dead) {
 			r.draft.NoteFirst(r.outages(r.scenario.Name, p.monitor.Outages())...)
 		}
 		return fmt.Errorf("probing was aborted: %w", context.Cause(p.ctx))

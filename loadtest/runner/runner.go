@@ -16,9 +16,9 @@ import (
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
@@ -81,7 +81,7 @@ func Compare(ctx context.Context, a, b *Env, s scenario.Scenario, order string) 
 		for i, side := range order {
 			r := sides[side]
 			name := fmt.Sprintf("%c%d", side, i/2+1)
-			if _, err := r.count(name, schedule.Constant(s.Rate, s.Duration), r.mix.Requests(prepare.InTurn, r.places)); err != nil {
+			if _, err := r.count(name, measure.Constant(s.Rate, s.Duration), r.mix.Requests(prepare.InTurn, r.places)); err != nil {
 				r.void(err)
 				break
 			}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"outreach.example/conformance/internal/printable"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/verdict"
 )
 
@@ -33,7 +33,7 @@ func (r *runner) try(rate float64, confirm bool) (verdict.Tried, error) {
 	if confirm {
 		name, lasts = "confirming "+name, r.scenario.Confirm
 	}
-	whole := schedule.Constant(rate, lasts)
+	whole := measure.Constant(rate, lasts)
 	before := r.outageNotes
 	rec, err := r.send(name, whole, r.mix.Requests(prepare.InTurn, r.places), false)
 	r.places += uint64(whole.Planned())

@@ -18,7 +18,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver/shape"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
@@ -105,7 +105,7 @@ func envOf(t *testing.T, base string, network http.RoundTripper, options generat
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := journal.Start(t.TempDir(), journal.NewRun(), base)
+	book, err := sandbox.StartJournal(t.TempDir(), sandbox.NewRun(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func envOf(t *testing.T, base string, network http.RoundTripper, options generat
 			t.Error(err)
 		}
 	})
-	env.Env = prepare.Env{Profile: profile, BaseURL: base, Rules: rules, Client: api, Journal: book, Run: journal.NewRun().ID, Seed: 1, Budget: prepare.NewBudget(0)}
+	env.Env = prepare.Env{Profile: profile, BaseURL: base, Rules: rules, Client: api, Journal: book, Run: sandbox.NewRun().ID, Seed: 1, Budget: prepare.NewBudget(0)}
 	env.Terms.LagLimit, env.Bare, env.Generator = time.Hour, bare, generator
 	env.Say, env.Watch, env.Live = func(string) {}, func(string, string) {}, func(generate.Live) {}
 	return env

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/internal/suggest"
-	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/internal/pattern"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/spec"
 )
 
@@ -61,12 +61,12 @@ func outOfBounds(name string, value any) string {
 	var numbers []int
 	switch value := value.(type) {
 	case float64:
-		if value != 0 && !(value >= schedule.MinRate && value <= schedule.MaxRate) { // NaN fails too
-			return fmt.Sprintf("%v: want %v to %v requests per second", value, schedule.MinRate, schedule.MaxRate)
+		if value != 0 && !(value >= measure.MinRate && value <= measure.MaxRate) { // NaN fails too
+			return fmt.Sprintf("%v: want %v to %v requests per second", value, measure.MinRate, measure.MaxRate)
 		}
 	case time.Duration:
-		if value < 0 || value > schedule.MaxDuration {
-			return fmt.Sprintf("%s: want 0s to %s", value, schedule.MaxDuration)
+		if value < 0 || value > measure.MaxDuration {
+			return fmt.Sprintf("%s: want 0s to %s", value, measure.MaxDuration)
 		}
 	case int:
 		numbers = []int{value}
@@ -166,6 +166,6 @@ func (s Scenario) checkProbe(add func(field, format string, args ...any)) {
 		}
 	}
 	if s.Probe != "" && !slices.Contains(lists, s.Probe) {
-		add("probe", "%q is no paged list%s (want one of %s)", s.Probe, suggest.Near(s.Probe, lists), strings.Join(lists, ", "))
+		add("probe", "%q is no paged list%s (want one of %s)", s.Probe, pattern.Near(s.Probe, lists), strings.Join(lists, ", "))
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/loadtest/schedule"
-	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/measure"
+
 	"outreach.example/conformance/spec"
 )
 
@@ -67,23 +67,23 @@ func WithoutPage(label string) string {
 }
 
 // OwnThresholds parses the thresholds of the scenario itself.
-func (s Scenario) OwnThresholds() ([]threshold.Threshold, error) {
-	return threshold.ParseAll(s.Thresholds)
+func (s Scenario) OwnThresholds() ([]measure.Threshold, error) {
+	return measure.ParseThresholds(s.Thresholds)
 }
 
 // KindOf returns the kind of scenario that alone yields the figure, if there is one.
-func KindOf(m threshold.Metric) (kind Kind, particular bool) {
+func KindOf(m measure.Metric) (kind Kind, particular bool) {
 	switch m {
-	case threshold.Sustained:
+	case measure.Sustained:
 		return Sustained, true
-	case threshold.Depth:
+	case measure.Depth:
 		return Depth, true
 	}
 	return "", false
 }
 
 // Has reports whether the scenario yields the figure that the threshold bounds.
-func (s Scenario) Has(t threshold.Threshold) bool {
+func (s Scenario) Has(t measure.Threshold) bool {
 	if !t.For(s.Name) {
 		return false
 	}
@@ -98,8 +98,8 @@ const EveryRunMeets = "every run meets this: a rate cannot fall by more than 100
 
 // Meets reports whether every run meets the threshold. The loss of a
 // search is that of the rate it finds.
-func (s Scenario) Meets(t threshold.Threshold) bool {
-	return s.Kind == Sustained && t.Metric == threshold.Worse && t.Bound >= 1
+func (s Scenario) Meets(t measure.Threshold) bool {
+	return s.Kind == Sustained && t.Metric == measure.Worse && t.Bound >= 1
 }
 
 // RunsAt reports whether the scenario has phases at that rate. Of a search,
@@ -153,18 +153,18 @@ func (s Scenario) Shardable() bool { return s.Kind == Steady || s.Kind == Spike 
 
 // Schedule returns the schedule of each phase. Of a search, it is that of a confirmation
 // at the first rate. planned is false for kinds whose requests follow no schedule.
-func (s Scenario) Schedule() (each schedule.Schedule, planned bool) {
+func (s Scenario) Schedule() (each measure.Schedule, planned bool) {
 	switch s.Kind {
 	case Steady, Soak, Depth:
-		return schedule.Constant(s.Rate, s.Duration), true
+		return measure.Constant(s.Rate, s.Duration), true
 	case Sustained:
-		return schedule.Constant(s.Rate, s.Confirm), true
+		return measure.Constant(s.Rate, s.Confirm), true
 	case Spike:
 		third := s.Duration / 3
-		return schedule.Schedule{Segments: []schedule.Segment{
+		return measure.Schedule{Segments: []measure.Segment{
 			{Rate: s.Rate, Duration: third}, {Rate: s.Burst, Duration: third}, {Rate: s.Rate, Duration: third}}}, true
 	default:
-		return schedule.Schedule{}, false
+		return measure.Schedule{}, false
 	}
 }
 

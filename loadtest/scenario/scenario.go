@@ -13,9 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/internal/strictyaml"
 )
 
 // Kind is a kind of scenario.
@@ -77,7 +76,7 @@ const maxFile = 1 << 20
 
 // Load reads a scenario file. Errors name the file and the line.
 func Load(file string) ([]Scenario, error) {
-	data, err := inputfile.Read(file, maxFile)
+	data, err := disk.Read(file, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: %w", err)
 	}
@@ -90,7 +89,7 @@ func Parse(name string, data []byte) ([]Scenario, error) {
 	var file struct {
 		Scenarios []Scenario `yaml:"scenarios"`
 	}
-	source := strictyaml.New("scenario file", name)
+	source := disk.New("scenario file", name)
 	if len(data) > maxFile {
 		return nil, source.ErrorOn(1, "", "a scenario file has at most %d bytes, this one has %d", maxFile, len(data))
 	}

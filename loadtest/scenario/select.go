@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/internal/suggest"
+	"outreach.example/conformance/internal/pattern"
 )
 
 // Select returns the scenarios of these names, in this order; without names, all of
@@ -22,7 +22,7 @@ func Select(all []Scenario, names []string) ([]Scenario, error) {
 	for _, name := range names {
 		i := slices.Index(known, name)
 		if i < 0 {
-			return nil, fmt.Errorf("%s: unknown scenario%s (known: %s)", name, suggest.Near(name, known), strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s: unknown scenario%s (known: %s)", name, pattern.Near(name, known), strings.Join(known, ", "))
 		}
 		picked = append(picked, all[i])
 	}

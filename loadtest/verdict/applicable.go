@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/internal/suggest"
+	"outreach.example/conformance/internal/pattern"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
 )
 
 // Applicable decides before a run which thresholds its scenarios can be judged by.
@@ -25,12 +25,12 @@ type Applicable struct {
 // and those of the profile that apply. The profile serves every load run: skipped are
 // its thresholds for other runs. The error names a given threshold that the run can
 // never evaluate, one of the profile that no run can, and a baseline without a use.
-func (a Applicable) Merge(ofProfile []string, given []threshold.Threshold) (merged []threshold.Threshold, skipped []string, err error) {
+func (a Applicable) Merge(ofProfile []string, given []measure.Threshold) (merged []measure.Threshold, skipped []string, err error) {
 	wrong := []error{a.Check(given)}
 	every := a
 	every.Chosen = slices.Concat(a.Chosen, a.Known, scenario.Builtin())
 	for i, text := range ofProfile {
-		t, err := threshold.Parse(text)
+		t, err := measure.ParseThreshold(text)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("load.thresholds[%d] in the profile: %w", i, err))
 			continue
@@ -46,7 +46,7 @@ func (a Applicable) Merge(ofProfile []string, given []threshold.Threshold) (merg
 		skipped = append(skipped, text)
 	}
 	merged = slices.Concat(merged, given)
-	if a.Baseline && !slices.ContainsFunc(merged, func(t threshold.Threshold) bool { return t.Metric == threshold.Worse && t.Baseline == "" }) {
+	if a.Baseline && !slices.ContainsFunc(merged, func(t measure.Threshold) bool { return t.Metric == measure.Worse && t.Baseline == "" }) {
 		wrong = append(wrong, errors.New("--baseline: no threshold uses it (add one, e.g. --threshold 'worse<5%')"))
 	}
 	return merged, skipped, errors.Join(wrong...)
@@ -54,7 +54,7 @@ func (a Applicable) Merge(ofProfile []string, given []threshold.Threshold) (merg
 
 // Check returns an error for each given threshold that the run can never evaluate, or
 // that every run meets.
-func (a Applicable) Check(given []threshold.Threshold) error {
+func (a Applicable) Check(given []measure.Threshold) error {
 	var wrong []error
 	for _, t := range given {
 		if why := a.never(t); why != "" {
@@ -66,7 +66,7 @@ func (a Applicable) Check(given []threshold.Threshold) error {
 
 // elsewhere returns the threshold as another run may evaluate it: at another rate
 // and, if none of the chosen scenarios yields its figure, with a baseline of its own.
-func (a Applicable) elsewhere(t threshold.Threshold) threshold.Threshold {
+func (a Applicable) elsewhere(t measure.Threshold) measure.Threshold {
 	t.Rate = 0
 	if !slices.ContainsFunc(a.Chosen, func(s scenario.Scenario) bool { return s.Has(t) }) {
 		t.Baseline = cmp.Or(t.Baseline, "its own")
@@ -76,7 +76,7 @@ func (a Applicable) elsewhere(t threshold.Threshold) threshold.Threshold {
 
 // never returns why no run of the scenarios can evaluate the threshold, or miss it,
 // and what there is instead; empty if one can.
-func (a Applicable) never(t threshold.Threshold) string {
+func (a Applicable) never(t measure.Threshold) string {
 	those := func(all []scenario.Scenario, keep func(scenario.Scenario) bool) []scenario.Scenario {
 		return slices.DeleteFunc(slices.Clone(all), func(s scenario.Scenario) bool { return !keep(s) })
 	}
@@ -98,8 +98,8 @@ func (a Applicable) never(t threshold.Threshold) string {
 		return fmt.Sprintf("no phase runs at %v/s: %s", t.Rate, rates(measured))
 	case len(asking) == 0:
 		labels, operations := labels(running)
-		return fmt.Sprintf("no request is labelled %q%s (labels: %s)", t.Label, suggest.Near(t.Label, operations), few(labels))
-	case t.Metric == threshold.Worse && t.Baseline == "" && !a.Baseline && !a.Against:
+		return fmt.Sprintf("no request is labelled %q%s (labels: %s)", t.Label, pattern.Near(t.Label, operations), few(labels))
+	case t.Metric == measure.Worse && t.Baseline == "" && !a.Baseline && !a.Against:
 		return "no baseline (name the load.json of an earlier run: --baseline FILE, or worse<5% vs FILE; or a second target: --against URL)"
 	default:
 		return ""
@@ -112,7 +112,7 @@ func (a Applicable) absent(name string, running []string) string {
 	if slices.Contains(scenario.Names(a.Known), name) {
 		return fmt.Sprintf("scenario %s is not selected (selected: %s)", name, selected)
 	}
-	return fmt.Sprintf("unknown scenario %s%s (known: %s)", name, suggest.Near(name, running), selected)
+	return fmt.Sprintf("unknown scenario %s%s (known: %s)", name, pattern.Near(name, running), selected)
 }
 
 // rates returns the rates at which the scenarios run.

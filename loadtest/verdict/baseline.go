@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -66,7 +66,7 @@ func (b *Baseline) otherwise(how string) string {
 // ReadBaselines reads every file that a threshold names, and the run's own
 // baseline under the empty name, if it has one. Each may be the output directory of a
 // load run.
-func ReadBaselines(own string, thresholds []threshold.Threshold) (map[string]*Baseline, error) {
+func ReadBaselines(own string, thresholds []measure.Threshold) (map[string]*Baseline, error) {
 	baselines := map[string]*Baseline{}
 	add := func(name, file string) error {
 		if file == "" || baselines[name] != nil {
@@ -101,7 +101,7 @@ func fileOf(baseline string) string {
 // CheckOverwrite returns an error if the results file is one of the baselines that the
 // run is compared with. The next run would be compared with this one, however bad it
 // was.
-func CheckOverwrite(results, own string, thresholds []threshold.Threshold) error {
+func CheckOverwrite(results, own string, thresholds []measure.Threshold) error {
 	before, err := os.Stat(results)
 	if err != nil {
 		return nil // there is nothing to lose

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/threshold"
+
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/load"
 )
@@ -15,19 +15,19 @@ import (
 // change is a figure of two runs.
 type change struct {
 	phase, name string
-	of          threshold.Threshold // has the unit and the quantile of the figure
-	now, before threshold.Figure
+	of          measure.Threshold // has the unit and the quantile of the figure
+	now, before measure.Figure
 	why         string // it cannot be compared; empty if it can
 }
 
 // worse returns how much worse the figure is now, as a share. More is worse of latencies,
 // less of rates.
-func (c change) worse() threshold.Figure {
-	return against(c.now, c.before, c.of.Metric == threshold.Quantile)
+func (c change) worse() measure.Figure {
+	return against(c.now, c.before, c.of.Metric == measure.Quantile)
 }
 
 // hold compares the change with a threshold.
-func (c change) hold(t threshold.Threshold) threshold.Result {
+func (c change) hold(t measure.Threshold) measure.ThresholdResult {
 	if c.why != "" {
 		return t.Unknown(c.why)
 	}
@@ -40,32 +40,32 @@ func (c change) hold(t threshold.Threshold) threshold.Result {
 }
 
 // latencyOf returns a quantile of the response times in the results of a run.
-func latencyOf(p load.Phase, quantile float64) threshold.Figure {
+func latencyOf(p load.Phase, quantile float64) measure.Figure {
 	accepted, failed := p.Response.Accepted, p.Response.Failed
 	if failed != nil && failed.MaxMS > accepted.MaxMS {
-		return threshold.Figure{} // of an earlier release, whose percentiles leave out failed requests
+		return measure.Figure{} // of an earlier release, whose percentiles leave out failed requests
 	}
 	for _, q := range accepted.Quantiles {
 		if q.P == quantile {
-			return threshold.Figure{Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
+			return measure.Figure{Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
 		}
 	}
-	return threshold.Figure{}
+	return measure.Figure{}
 }
 
 // rateOfSearch returns the rate that a search confirmed.
-func rateOfSearch(s *load.Sustained) threshold.Figure {
+func rateOfSearch(s *load.Sustained) measure.Figure {
 	if s == nil {
-		return threshold.Figure{}
+		return measure.Figure{}
 	}
-	return threshold.Figure{Value: s.RatePerSecond, Low: s.LowPerSecond, High: max(s.HighPerSecond, s.RatePerSecond), Known: s.Confirmed}
+	return measure.Figure{Value: s.RatePerSecond, Low: s.LowPerSecond, High: max(s.HighPerSecond, s.RatePerSecond), Known: s.Confirmed}
 }
 
 // boundsOf returns the sorted thresholds that a search had to meet.
 func boundsOf(s load.Scenario) []string {
 	var bounds []string
 	for _, held := range s.Thresholds {
-		if t, err := threshold.Parse(held.Text); err == nil && t.OfPhases() {
+		if t, err := measure.ParseThreshold(held.Text); err == nil && t.OfPhases() {
 			bounds = append(bounds, t.Text)
 		}
 	}
@@ -96,11 +96,11 @@ func changes(base *Baseline, now load.Scenario) []change {
 			}
 		}
 		if why != "" {
-			all = append(all, change{phase: p.Name, name: "response times", of: threshold.Threshold{Metric: threshold.Quantile}, why: base.otherwise(why)})
+			all = append(all, change{phase: p.Name, name: "response times", of: measure.Threshold{Metric: measure.Quantile}, why: base.otherwise(why)})
 			continue
 		}
 		for _, q := range []float64{0.5, 0.99} {
-			all = append(all, change{phase: p.Name, name: fmt.Sprintf("response p%g", 100*q), of: threshold.Threshold{Metric: threshold.Quantile, P: q},
+			all = append(all, change{phase: p.Name, name: fmt.Sprintf("response p%g", 100*q), of: measure.Threshold{Metric: measure.Quantile, P: q},
 				now: latencyOf(p, q), before: latencyOf(earlier, q)})
 		}
 	}
@@ -109,7 +109,7 @@ func changes(base *Baseline, now load.Scenario) []change {
 
 // rateChange compares the rates of two searches.
 func rateChange(base *Baseline, now, before load.Scenario) change {
-	c := change{phase: "sustained", name: "sustained rate", of: threshold.Threshold{Metric: threshold.Sustained},
+	c := change{phase: "sustained", name: "sustained rate", of: measure.Threshold{Metric: measure.Sustained},
 		now: rateOfSearch(now.Sustained), before: rateOfSearch(before.Sustained)}
 	last, bounds := len(now.Phases)-1, boundsOf(before)
 	switch {
@@ -133,11 +133,11 @@ func rateChange(base *Baseline, now, before load.Scenario) change {
 // 0.1 is a tenth worse. higher means that higher is worse, as for latencies.
 // The interval covers every combination of the two intervals. The result is
 // unknown if either figure is unknown or the baseline's is 0.
-func against(now, before threshold.Figure, higher bool) threshold.Figure {
+func against(now, before measure.Figure, higher bool) measure.Figure {
 	if !now.Known || !before.Known || now.Value < 0 || before.Value <= 0 {
-		return threshold.Figure{}
+		return measure.Figure{}
 	}
-	f := threshold.Figure{AtLeast: now.AtLeast, Samples: now.Samples, Known: true}
+	f := measure.Figure{AtLeast: now.AtLeast, Samples: now.Samples, Known: true}
 	// The ratio of the two: it is at least 0, and may have no upper end.
 	value, low, high := now.Value/before.Value, 0.0, math.Inf(1)
 	if !before.Open && before.High > 0 {
@@ -162,7 +162,7 @@ func against(now, before threshold.Figure, higher bool) threshold.Figure {
 
 // holdWorse compares the figures with those of the other target, if there is one and the
 // threshold names no file. Otherwise it compares them with the baseline's.
-func (d *Draft) holdWorse(t threshold.Threshold) {
+func (d *Draft) holdWorse(t measure.Threshold) {
 	if d.InBlocks && t.Baseline == "" {
 		d.holdCompared(t)
 		return
@@ -170,7 +170,7 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 	base := d.terms.Baselines[t.Baseline]
 	all := changes(base, d.Result)
 	if len(all) == 0 {
-		d.enter("", t.Hold(threshold.Figure{}))
+		d.enter("", t.Hold(measure.Figure{}))
 	}
 	for _, c := range all {
 		if c.why != "" {
@@ -178,8 +178,8 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 			continue
 		}
 		var p phase
-		if c.of.Metric == threshold.Sustained {
-			c.now = d.figures[threshold.Sustained] // which may have no upper end
+		if c.of.Metric == measure.Sustained {
+			c.now = d.figures[measure.Sustained] // which may have no upper end
 		} else {
 			p = d.phases[slices.IndexFunc(d.phases, func(p phase) bool { return p.Name == c.phase })]
 			c.now = d.latency(p, c.of.P)
@@ -194,18 +194,18 @@ func (d *Draft) holdWorse(t threshold.Threshold) {
 
 // latency returns a quantile of the response times of a phase. It may be as low as that of
 // the service times, unless the generator's lag is the target's.
-func (d *Draft) latency(p phase, quantile float64) threshold.Figure {
+func (d *Draft) latency(p phase, quantile float64) measure.Figure {
 	e := p.Response[measure.Accepted].Quantile(quantile)
 	if p.Late() > 0 && !d.tolerates(p.Recording) {
 		e.Low = min(e.Low, p.Service[measure.Accepted].Quantile(quantile).Low)
 	}
-	return threshold.OfQuantile(e)
+	return measure.OfQuantile(e)
 }
 
 // Difference compares the figures of two load runs, as a run with a baseline does. It
 // compares the changes with the thresholds, which CheckDifference accepts. The name is
 // that of the old file, for messages.
-func Difference(name string, before, after load.Results, thresholds []threshold.Threshold) (figures []diff.Figure, held []diff.Threshold) {
+func Difference(name string, before, after load.Results, thresholds []measure.Threshold) (figures []diff.Figure, held []diff.Threshold) {
 	base, current := &Baseline{name, before}, &Baseline{"the new run", after}
 	for _, s := range after.Scenarios {
 		if s.Limiter != nil {
@@ -247,7 +247,7 @@ func (c change) figure(scenario string) diff.Figure {
 	}
 	worse := c.worse()
 	f.Old, f.New, f.Open = shown(c.of, c.before), shown(c.of, c.now), worse.Open
-	f.Worse = shown(threshold.Threshold{Metric: threshold.Worse}, worse)
+	f.Worse = shown(measure.Threshold{Metric: measure.Worse}, worse)
 	switch {
 	case !worse.Known:
 		f.Why = "a run has no such figure"
@@ -255,7 +255,7 @@ func (c change) figure(scenario string) diff.Figure {
 		f.Verdict = load.Worse
 	case worse.High < 0 && !worse.Open:
 		f.Verdict = load.Better
-	case c.of.Metric == threshold.Quantile && (c.now.Open || c.before.Open):
+	case c.of.Metric == measure.Quantile && (c.now.Open || c.before.Open):
 		f.Why, f.Worse = "too few requests got a response in time for an upper bound", nil
 	default:
 		f.Verdict = load.NoDifference
@@ -264,9 +264,9 @@ func (c change) figure(scenario string) diff.Figure {
 }
 
 // CheckDifference returns an error for a threshold that is not on a change.
-func CheckDifference(thresholds []threshold.Threshold) error {
+func CheckDifference(thresholds []measure.Threshold) error {
 	for _, t := range thresholds {
-		if t.Metric != threshold.Worse || t.Baseline != "" {
+		if t.Metric != measure.Worse || t.Baseline != "" {
 			return fmt.Errorf("--threshold %q: a comparison of two runs has changes only (use worse<5%%)", t.Text)
 		}
 	}
@@ -274,7 +274,7 @@ func CheckDifference(thresholds []threshold.Threshold) error {
 }
 
 // shown returns a figure in the unit of the threshold; nil if it is unknown.
-func shown(of threshold.Threshold, f threshold.Figure) *load.Estimate {
+func shown(of measure.Threshold, f measure.Figure) *load.Estimate {
 	if !f.Known {
 		return nil
 	}

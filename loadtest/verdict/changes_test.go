@@ -13,8 +13,7 @@ import (
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
-	"outreach.example/conformance/loadtest/threshold"
+
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
@@ -22,7 +21,7 @@ import (
 
 // recorded is a phase of a second, made up, whose answers took so long.
 func recorded(name, label string, rate int, took time.Duration) measure.Recording {
-	r := measure.NewRecorder(name, time.Unix(1e9, 0), schedule.Constant(float64(rate), time.Second))
+	r := measure.NewRecorder(name, time.Unix(1e9, 0), measure.Constant(float64(rate), time.Second))
 	for i := range rate {
 		due := time.Duration(i) * time.Second / time.Duration(rate)
 		r.Add(measure.Sample{Seq: uint64(i), Label: label, Due: due, Sent: due, Done: due + took, Status: 200})
@@ -33,14 +32,14 @@ func recorded(name, label string, rate int, took time.Duration) measure.Recordin
 // changes holds the phases against the results of an earlier run.
 func changesOf(t *testing.T, earlier load.Results, phases ...measure.Recording) Outcome {
 	t.Helper()
-	bound, err := threshold.Parse("worse<10%")
+	bound, err := measure.ParseThreshold("worse<10%")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := scenario.Scenario{Name: "lists", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
 	share := Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}
 	return Join(s, []Outcome{share}, Terms{LagLimit: time.Hour,
-		Thresholds: []threshold.Threshold{bound}, Baselines: map[string]*Baseline{"": {Name: "old.json", Results: earlier}}})
+		Thresholds: []measure.Threshold{bound}, Baselines: map[string]*Baseline{"": {Name: "old.json", Results: earlier}}})
 }
 
 // A baseline must have the same plan and figures of the target. A reason names the
@@ -110,7 +109,7 @@ func TestABaselineIsNotOverwritten(t *testing.T) {
 		"its directory": {results, dir, "", true},
 		"not there yet": {filepath.Join(dir, "new.json"), filepath.Join(dir, "new.json"), "", false},
 	} {
-		err := CheckOverwrite(tc.results, tc.own, []threshold.Threshold{{Baseline: tc.named}})
+		err := CheckOverwrite(tc.results, tc.own, []measure.Threshold{{Baseline: tc.named}})
 		if refused := err != nil; refused != tc.refused || refused && !strings.Contains(err.Error(), "this run would overwrite it") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -134,9 +133,9 @@ func searched(rate float64) load.Results {
 	return r
 }
 
-func worse(t *testing.T, texts ...string) []threshold.Threshold {
+func worse(t *testing.T, texts ...string) []measure.Threshold {
 	t.Helper()
-	all, err := threshold.ParseAll(texts)
+	all, err := measure.ParseThresholds(texts)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	NewWithT(t).Expect(CheckDifference(all)).To(Succeed())
 	return all
@@ -175,14 +174,14 @@ func TestDifferenceOfRates(t *testing.T) {
 }
 
 func TestAgainst(t *testing.T) {
-	fig := func(value, low, high float64, open bool) threshold.Figure {
-		return threshold.Figure{Value: value, Low: low, High: high, Open: open, Known: true}
+	fig := func(value, low, high float64, open bool) measure.Figure {
+		return measure.Figure{Value: value, Low: low, High: high, Open: open, Known: true}
 	}
 	for _, c := range []struct {
 		name        string
-		now, before threshold.Figure
+		now, before measure.Figure
 		higher      bool
-		want        threshold.Figure
+		want        measure.Figure
 	}{
 		{"twice as slow", fig(20, 18, 22, false), fig(10, 9, 11, false), true, fig(1, 18.0/11-1, 22.0/9-1, false)},
 		{"no upper bound now", fig(20, 18, 22, true), fig(10, 9, 11, false), true, fig(1, 18.0/11-1, 1, true)},
@@ -190,8 +189,8 @@ func TestAgainst(t *testing.T) {
 		{"half the rate", fig(400, 400, 440, false), fig(800, 800, 880, false), false, fig(0.5, 1-440.0/800, 1-400.0/880, false)},
 		{"the search ended now", fig(900, 900, 0, true), fig(800, 800, 880, false), false, fig(-0.125, -1, 1-900.0/880, false)},
 		{"the search ended at the generator's ceiling before", fig(400, 400, 440, false), fig(800, 800, 850, true), false, fig(0.5, 1-440.0/800, 1, false)},
-		{"nothing before", fig(10, 9, 11, false), threshold.Figure{}, true, threshold.Figure{}},
-		{"nought before", fig(10, 9, 11, false), fig(0, 0, 0, false), true, threshold.Figure{}},
+		{"nothing before", fig(10, 9, 11, false), measure.Figure{}, true, measure.Figure{}},
+		{"nought before", fig(10, 9, 11, false), fig(0, 0, 0, false), true, measure.Figure{}},
 	} {
 		got := against(c.now, c.before, c.higher)
 		if got.Known != c.want.Known || got.Open != c.want.Open || math.Abs(got.Value-c.want.Value) > 1e-9 ||
@@ -254,7 +253,7 @@ func inTurn(t *testing.T, bound string, answer func(side, i, n int) (took time.D
 		d := NewDraft(s, terms)
 		d.InBlocks = true
 		for i := range pairs {
-			r := measure.NewRecorder("block", time.Unix(1e9, 0), schedule.Constant(50, time.Second))
+			r := measure.NewRecorder("block", time.Unix(1e9, 0), measure.Constant(50, time.Second))
 			for n := range 50 {
 				due := time.Duration(n) * 20 * time.Millisecond
 				took, status := answer(side, i, n)
@@ -275,9 +274,9 @@ func inTurn(t *testing.T, bound string, answer func(side, i, n int) (took time.D
 	return r
 }
 
-func parsed(t *testing.T, text string) threshold.Threshold {
+func parsed(t *testing.T, text string) measure.Threshold {
 	t.Helper()
-	bound, err := threshold.Parse(text)
+	bound, err := measure.ParseThreshold(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/threshold"
+
 	"outreach.example/conformance/reports/load"
 )
 
@@ -16,15 +15,15 @@ import (
 // how much worse it may be are judged by the results.
 func Compare(a, b *Draft) []load.ComparedFigure {
 	b.pairs = min(len(a.phases), len(b.phases))
-	var figures []compare.Figure
+	var figures []Figure
 	for _, kind := range comparedKinds {
-		f := compare.Figure{Name: kind.name, Unit: kind.unit, AOpen: a.atLeast(kind.p), BOpen: b.atLeast(kind.p)}
+		f := Figure{Name: kind.name, Unit: kind.unit, AOpen: a.atLeast(kind.p), BOpen: b.atLeast(kind.p)}
 		for i := range b.pairs {
 			f.A, f.B = append(f.A, kind.of(a.phases[i])), append(f.B, kind.of(b.phases[i]))
 		}
 		figures = append(figures, f)
 	}
-	b.compared = compare.Judge(figures...)
+	b.compared = JudgePairs(figures...)
 	return doubted(b.compared, a.Voided(), b.Voided())
 }
 
@@ -51,7 +50,7 @@ func doubted(results []load.ComparedFigure, a, b bool) []load.ComparedFigure {
 
 // holdCompared judges the response times of the second target by the intervals of their
 // ratios to those of the first. A share of failed requests has thresholds of its own.
-func (d *Draft) holdCompared(t threshold.Threshold) {
+func (d *Draft) holdCompared(t measure.Threshold) {
 	for i, c := range d.compared {
 		p := comparedKinds[i].p
 		if p == 0 {
@@ -60,7 +59,7 @@ func (d *Draft) holdCompared(t threshold.Threshold) {
 		result := t.Unknown(cmp.Or(c.Why, "a block has no response time above 0"))
 		if c.Ratio > 0 {
 			open := d.atLeast(p)
-			result = t.Hold(threshold.Figure{Value: c.Ratio - 1, Low: c.RatioLow - 1, High: c.RatioHigh - 1, Samples: d.served(), Known: true, Open: open, AtLeast: open})
+			result = t.Hold(measure.Figure{Value: c.Ratio - 1, Low: c.RatioLow - 1, High: c.RatioHigh - 1, Samples: d.served(), Known: true, Open: open, AtLeast: open})
 			if result.Need > 0 {
 				pairs := math.Ceil(float64(result.Need) / float64(result.Figure.Samples) * float64(d.pairs))
 				result.Sentence += " for each target (" + morePairs(pairs) + ")"
@@ -93,7 +92,7 @@ func (d *Draft) served() int64 {
 
 // LeastPairs returns how many pairs of blocks Compare needs to show a
 // difference.
-func LeastPairs() int { return compare.LeastPairs(len(comparedKinds)) }
+func LeastPairs() int { return LeastPairsOf(len(comparedKinds)) }
 
 // comparedKinds are the figures of a block.
 var comparedKinds = []comparedKind{{"response p50", "ms", 0.5}, {"response p90", "ms", 0.9}, {"response p99", "ms", 0.99}, {"failed", "%", 0}}

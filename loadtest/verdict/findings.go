@@ -9,7 +9,7 @@ import (
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
+
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -46,7 +46,7 @@ func (d *Draft) allowed() string {
 	broken := slices.ContainsFunc(d.Result.Violations, func(v load.Violation) bool { return v.Requirement == "STATUS-200" })
 	for _, t := range d.thresholds() {
 		missed := slices.ContainsFunc(d.Result.Thresholds, func(held load.Threshold) bool { return held.Text == t.Text && held.Outcome == load.Missed })
-		if broken && !missed && t.Metric == threshold.Errors && t.Bound > 0 {
+		if broken && !missed && t.Metric == measure.Errors && t.Bound > 0 {
 			return fmt.Sprintf("; %s tolerates failed requests, STATUS-200 does not", t.Text)
 		}
 	}

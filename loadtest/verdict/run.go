@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -79,7 +79,7 @@ func tolerated(scenarios []load.Scenario, f load.ComparedFigure) bool {
 
 // RequireEvaluated makes a run inconclusive if a threshold was never evaluated, which
 // would look as if it were met.
-func RequireEvaluated(r *load.Results, thresholds []threshold.Threshold) {
+func RequireEvaluated(r *load.Results, thresholds []measure.Threshold) {
 	for _, t := range thresholds {
 		held := slices.ContainsFunc(r.Scenarios, func(s load.Scenario) bool {
 			return slices.ContainsFunc(s.Thresholds, func(one load.Threshold) bool { return one.Text == t.Text })

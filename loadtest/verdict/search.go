@@ -10,8 +10,7 @@ import (
 	"outreach.example/conformance/internal/printable"
 
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/loadtest/schedule"
-	"outreach.example/conformance/loadtest/threshold"
+
 	"outreach.example/conformance/reports/load"
 )
 
@@ -103,7 +102,7 @@ func (d *Draft) EndSearch(f Found, err error) {
 	}
 	if f.Confirmed {
 		open := f.Ceiling || f.Most
-		d.figures[threshold.Sustained] = threshold.Figure{Value: f.Rate, Low: f.Rate, High: f.Above, Open: open, Known: true}
+		d.figures[measure.Sustained] = measure.Figure{Value: f.Rate, Low: f.Rate, High: f.Above, Open: open, Known: true}
 	}
 }
 
@@ -111,22 +110,22 @@ func (d *Draft) EndSearch(f Found, err error) {
 // is short: if its sample cannot decide, the value does. A confirmation must be
 // sure: unsure are the thresholds that its values meet and its sample does not
 // decide. Surely tells that one is missed whatever the generator added.
-func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, surely bool, unsure []threshold.Result) {
+func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, surely bool, unsure []measure.ThresholdResult) {
 	if rec.Count(measure.Accepted) == 0 {
 		return []string{"nothing was accepted"}, false, nil
 	}
-	var missing []threshold.Result
+	var missing []measure.ThresholdResult
 	for _, t := range d.thresholds() {
 		if !t.OfPhases() {
 			continue
 		}
 		switch held := t.Hold(d.figure(t, rec)); {
-		case held.Verdict == threshold.Missed:
+		case held.Verdict == measure.Missed:
 			surely = true
 			missing = append(missing, held)
-		case held.Verdict == threshold.Inconclusive && !held.PointMeets:
+		case held.Verdict == measure.Inconclusive && !held.PointMeets:
 			missing = append(missing, held)
-		case held.Verdict == threshold.Inconclusive && sure:
+		case held.Verdict == measure.Inconclusive && sure:
 			unsure = append(unsure, held)
 		}
 	}
@@ -138,7 +137,7 @@ func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, surel
 	return missed, surely, unsure
 }
 
-func inSentences(results []threshold.Result) string {
+func inSentences(results []measure.ThresholdResult) string {
 	var all []string
 	for _, held := range results {
 		all = append(all, held.Threshold.Text+": "+held.Sentence)
@@ -163,7 +162,7 @@ const mostRefused = 0.01
 // refused reports that a rate is held only by refusing much of it.
 func (d *Draft) refused(rec measure.Recording) string {
 	limited := rec.Count(measure.Limited)
-	own := slices.ContainsFunc(d.thresholds(), func(t threshold.Threshold) bool { return t.Metric == threshold.Limited })
+	own := slices.ContainsFunc(d.thresholds(), func(t measure.Threshold) bool { return t.Metric == measure.LimitedShare })
 	if own || float64(limited) <= mostRefused*float64(rec.Sent) {
 		return ""
 	}
@@ -173,7 +172,7 @@ func (d *Draft) refused(rec measure.Recording) string {
 // undecided describes a confirmation that does not decide the thresholds: the sample is
 // too small, or late requests leave their latency open. need is how many requests would
 // decide them; 0 if that is unknown.
-func undecided(rec measure.Recording, unsure []threshold.Result) (said string, need int64) {
+func undecided(rec measure.Recording, unsure []measure.ThresholdResult) (said string, need int64) {
 	var doubts []string
 	why, known := "not enough data to decide", true
 	for _, result := range unsure {
@@ -196,7 +195,7 @@ func (d *Draft) advice(rec measure.Recording, need int64) string {
 		return "run longer (--duration)"
 	}
 	longer := time.Duration(float64(need) / rec.Rate() * float64(d.scenario.Duration) / float64(d.scenario.Confirm) * float64(time.Second))
-	if longer = longer.Truncate(time.Second) + time.Second; longer > schedule.MaxDuration {
+	if longer = longer.Truncate(time.Second) + time.Second; longer > measure.MaxDuration {
 		return fmt.Sprintf("about %s needed, more than the longest phase allows (relax the threshold)", printable.Number(need))
 	}
 	return fmt.Sprintf("about %s needed (--duration %s)", printable.Number(need), longer)

@@ -7,21 +7,21 @@ import (
 
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
+
 	"outreach.example/conformance/reports/load"
 )
 
 // thresholds returns the thresholds of the scenario: the run's, and its own for
 // figures that the run does not bound.
-func (d *Draft) thresholds() []threshold.Threshold {
+func (d *Draft) thresholds() []measure.Threshold {
 	own, _ := d.scenario.OwnThresholds() // Check has already parsed them
-	own = slices.DeleteFunc(own, func(t threshold.Threshold) bool {
+	own = slices.DeleteFunc(own, func(t measure.Threshold) bool {
 		t.Scenario = d.scenario.Name
-		return slices.ContainsFunc(d.terms.Thresholds, func(given threshold.Threshold) bool { return given.Replaces(t) })
+		return slices.ContainsFunc(d.terms.Thresholds, func(given measure.Threshold) bool { return given.Replaces(t) })
 	})
-	var all []threshold.Threshold
+	var all []measure.Threshold
 	for _, t := range slices.Concat(own, d.terms.Thresholds) {
-		same := func(other threshold.Threshold) bool { return other.Text == t.Text }
+		same := func(other measure.Threshold) bool { return other.Text == t.Text }
 		if t.For(d.scenario.Name) && !slices.ContainsFunc(all, same) {
 			all = append(all, t)
 		}
@@ -32,7 +32,7 @@ func (d *Draft) thresholds() []threshold.Threshold {
 // holdAgainstThresholds evaluates every threshold. Those on a change come last, because
 // searches are comparable if they had the same thresholds.
 func (d *Draft) holdAgainstThresholds() {
-	var onChanges []threshold.Threshold
+	var onChanges []measure.Threshold
 	for _, t := range d.thresholds() {
 		kind, particular := scenario.KindOf(t.Metric)
 		switch {
@@ -53,7 +53,7 @@ func (d *Draft) holdAgainstThresholds() {
 }
 
 // holdPhases evaluates a threshold in each phase, or in each phase at its rate.
-func (d *Draft) holdPhases(t threshold.Threshold) {
+func (d *Draft) holdPhases(t measure.Threshold) {
 	held, phases := 0, d.judgedPhases()
 	for _, p := range phases {
 		if t.Rate != 0 && t.Rate != p.Rate() || t.Label != "" && elsewhere(p, phases, t.Label) {
@@ -67,7 +67,7 @@ func (d *Draft) holdPhases(t threshold.Threshold) {
 	case d.scenario.Kind == scenario.Sustained && len(d.phases) == 0 && d.Uses.Searched > 0:
 		d.list("", t.Unknown("no rate was confirmed; the short phases of the search do not count")) // the search has its own reason
 	case t.Rate == 0:
-		d.enter("", t.Hold(threshold.Figure{}))
+		d.enter("", t.Hold(measure.Figure{}))
 	case t.Scenario != "":
 		d.enter("", t.Unknown(fmt.Sprintf("no phase ran at %v/s", t.Rate)))
 	}
@@ -75,7 +75,7 @@ func (d *Draft) holdPhases(t threshold.Threshold) {
 
 // figure returns the figure of a phase that the threshold bounds. A tolerated lag is the
 // target's.
-func (d *Draft) figure(t threshold.Threshold, rec measure.Recording) threshold.Figure {
+func (d *Draft) figure(t measure.Threshold, rec measure.Recording) measure.Figure {
 	if d.tolerates(rec) {
 		rec = rec.WithoutLag()
 	}
@@ -108,10 +108,10 @@ func elsewhere(p phase, all []phase, label string) bool {
 
 // distrust makes a miss inconclusive if another load than the requested one, a generator
 // at its limit, or an early end of the phase may have caused it.
-func distrust(p phase, result threshold.Result) threshold.Result {
-	doubt, errors := "", result.Threshold.Metric == threshold.Errors
+func distrust(p phase, result measure.ThresholdResult) measure.ThresholdResult {
+	doubt, errors := "", result.Threshold.Metric == measure.Errors
 	switch {
-	case result.Verdict != threshold.Missed:
+	case result.Verdict != measure.Missed:
 	case p.cut && (errors || result.Figure.AtLeast):
 		doubt = ", but the phase was cut short, so unanswered requests do not count"
 	case errors: // they are the target's, whatever the load
@@ -121,13 +121,13 @@ func distrust(p phase, result threshold.Result) threshold.Result {
 		doubt = ", but the generator was near its ceiling"
 	}
 	if doubt != "" {
-		result.Verdict, result.Sentence = threshold.Inconclusive, result.Sentence+doubt
+		result.Verdict, result.Sentence = measure.Inconclusive, result.Sentence+doubt
 	}
 	return result
 }
 
 // list adds the result of a threshold to the results.
-func (d *Draft) list(phase string, result threshold.Result) {
+func (d *Draft) list(phase string, result measure.ThresholdResult) {
 	t := result.Threshold
 	entry := load.Threshold{Text: t.Text, Phase: phase, Outcome: load.Outcome(result.Verdict), Why: result.Sentence}
 	if entry.Measured = shown(t, result.Figure); entry.Measured != nil {
@@ -137,7 +137,7 @@ func (d *Draft) list(phase string, result threshold.Result) {
 }
 
 // enter lists the result of a threshold and gives it as a reason unless it is met.
-func (d *Draft) enter(phase string, result threshold.Result) {
+func (d *Draft) enter(phase string, result measure.ThresholdResult) {
 	d.list(phase, result)
 	text := result.Threshold.Text
 	why := reason{cause: text, brief: result.Brief, text: fmt.Sprintf("%s %s: %s", text, result.Verdict, result.Sentence)}
@@ -145,9 +145,9 @@ func (d *Draft) enter(phase string, result threshold.Result) {
 		why.phase = phase
 	}
 	switch result.Verdict {
-	case threshold.Missed:
+	case measure.Missed:
 		d.fails = append(d.fails, why)
-	case threshold.Inconclusive:
+	case measure.Inconclusive:
 		d.voids = append(d.voids, why)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
+
 	"outreach.example/conformance/reports/load"
 )
 
@@ -74,27 +74,27 @@ func (d *Draft) Depths(pages []Page, rec measure.Recording) {
 	for len(pages) > 0 {
 		operation := pages[0].Operation
 		depth := load.Depth{Operation: operation}
-		var first, last threshold.Figure
+		var first, last measure.Figure
 		for all := len(pages); len(pages) > 0 && pages[0].Operation == operation; pages = pages[1:] {
 			page := pages[0]
 			h := rec.Labels[scenario.PageLabel(operation, page.Page)][measure.Accepted]
 			p50, alone := h.Quantile(0.5), h.Independent().Quantile(0.5)
 			if len(pages) == all {
-				first = threshold.OfQuantile(p50)
+				first = measure.OfQuantile(p50)
 				first.High, first.Open = alone.High.Seconds(), alone.Open
 			}
 			if p50.Samples > 0 {
-				last = threshold.OfQuantile(p50)
+				last = measure.OfQuantile(p50)
 				last.Low, last.Open = alone.Low.Seconds(), last.AtLeast
 				depth.Points = append(depth.Points, load.DepthPoint{Page: int64(page.Page), Rows: int64(page.Rows), Count: h.Count(),
 					P50MS: ms(p50.Value), P99MS: ms(h.Value(0.99)), Open: h.AtLeast(0.99), MedianOpen: p50.AtLeast})
 			}
 		}
 		if slower := against(last, first, true); len(depth.Points) > 1 && !first.AtLeast && slower.Known {
-			ratio := threshold.Figure{Value: 1 + slower.Value, Low: 1 + slower.Low, High: 1 + slower.High, Open: slower.Open, AtLeast: slower.AtLeast, Known: true}
+			ratio := measure.Figure{Value: 1 + slower.Value, Low: 1 + slower.Low, High: 1 + slower.High, Open: slower.Open, AtLeast: slower.AtLeast, Known: true}
 			depth.Ratio, depth.Open = ratio.Value, ratio.AtLeast
-			if ratio.Value > d.figures[threshold.Depth].Value {
-				d.figures[threshold.Depth] = ratio
+			if ratio.Value > d.figures[measure.Depth].Value {
+				d.figures[measure.Depth] = ratio
 			}
 		}
 		d.Result.Depth = append(d.Result.Depth, depth)

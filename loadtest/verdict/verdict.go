@@ -18,7 +18,7 @@ import (
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/threshold"
+
 	"outreach.example/conformance/reports/load"
 )
 
@@ -27,7 +27,7 @@ const leastSent = 0.995
 
 // Terms are what the scenarios of a run are judged by.
 type Terms struct {
-	Thresholds []threshold.Threshold // of the profile and the command line
+	Thresholds []measure.Threshold // of the profile and the command line
 	// Baselines hold the figures for thresholds such as worse<5%, by the file that the
 	// threshold names. The empty name is the run's own baseline.
 	Baselines map[string]*Baseline
@@ -60,7 +60,7 @@ type Draft struct {
 	terms    Terms
 	started  time.Time
 	phases   []phase // that thresholds are compared with
-	figures  map[threshold.Metric]threshold.Figure
+	figures  map[measure.Metric]measure.Figure
 	first    []string // notes that come first, because the others may follow from them
 	cut      string   // why the last phase did not run to its end; empty if it did
 	unsure   string   // why a search could not confirm its highest rate, if the sample was too small
@@ -70,7 +70,7 @@ type Draft struct {
 
 // NewDraft starts the clock of a scenario.
 func NewDraft(s scenario.Scenario, terms Terms) *Draft {
-	return &Draft{scenario: s, terms: terms, started: time.Now(), figures: map[threshold.Metric]threshold.Figure{},
+	return &Draft{scenario: s, terms: terms, started: time.Now(), figures: map[measure.Metric]measure.Figure{},
 		Traffic: load.Traffic{Statuses: map[string]int64{}}}
 }
 

@@ -11,8 +11,7 @@ import (
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
-	"outreach.example/conformance/loadtest/threshold"
+
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
@@ -21,11 +20,11 @@ import (
 // made returns a phase of one second with so many planned requests. Each status came
 // that often, after 10 ms.
 func made(planned int, statuses map[int]int) measure.Recording {
-	return sent(schedule.Constant(float64(planned), time.Second), statuses)
+	return sent(measure.Constant(float64(planned), time.Second), statuses)
 }
 
 // sent returns a phase in which each status came that often, after 10 ms.
-func sent(plan schedule.Schedule, statuses map[int]int) measure.Recording {
+func sent(plan measure.Schedule, statuses map[int]int) measure.Recording {
 	r := measure.NewRecorder("steady", time.Unix(1e9, 0), plan)
 	n := 0
 	for status, times := range statuses {
@@ -55,9 +54,9 @@ func judgedOf(t *testing.T, thresholds []string, shares ...Outcome) Outcome {
 // judgedAs returns the outcome of the shares of a scenario.
 func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...Outcome) Outcome {
 	t.Helper()
-	var all []threshold.Threshold
+	var all []measure.Threshold
 	for _, text := range thresholds {
-		parsed, err := threshold.Parse(text)
+		parsed, err := measure.ParseThreshold(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +66,7 @@ func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...
 		for i, share := range shares {
 			for p := range share.Recordings {
 				plan := &share.Recordings[p].Plan
-				*plan = schedule.Constant(float64(n)*plan.Segments[0].Rate, plan.Duration()).Shard(i, n)
+				*plan = measure.Constant(float64(n)*plan.Segments[0].Rate, plan.Duration()).Shard(i, n)
 			}
 		}
 	}
@@ -77,7 +76,7 @@ func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...
 // Each verdict has its reasons.
 func TestVerdictOfAScenario(t *testing.T) {
 	ok := func(n int) map[int]int { return map[int]int{200: n} }
-	closed := sent(schedule.Constant(0, time.Second), ok(10))
+	closed := sent(measure.Constant(0, time.Second), ok(10))
 	near := shareOf(made(4500, ok(4500)))
 	nearAndFailing := shareOf(made(4500, map[int]int{200: 4000, 500: 500}))
 	for name, tc := range map[string]struct {
@@ -244,7 +243,7 @@ func TestVerdictOfARun(t *testing.T) {
 // planned, and --lag-limit does not allow that.
 func TestWhichLoadTheTargetGot(t *testing.T) {
 	lagging := func(lag time.Duration) measure.Recording {
-		r := measure.NewRecorder("steady", time.Time{}, schedule.Constant(100, 3*time.Second))
+		r := measure.NewRecorder("steady", time.Time{}, measure.Constant(100, 3*time.Second))
 		for i := range 300 {
 			due := time.Duration(i) * 10 * time.Millisecond
 			r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due + lag, Done: due + lag + time.Millisecond, Status: 200})
@@ -303,7 +302,7 @@ func TestThresholdsThatNeverDecide(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			g := NewWithT(t)
-			given, err := threshold.ParseAll([]string{text})
+			given, err := measure.ParseThresholds([]string{text})
 			g.Expect(err).NotTo(HaveOccurred())
 			err = chosen(t, "soak", "page-depth").Check(given)
 			if says == "" {
@@ -314,7 +313,7 @@ func TestThresholdsThatNeverDecide(t *testing.T) {
 		})
 	}
 	g := NewWithT(t)
-	given, err := threshold.ParseAll([]string{"worse<100% vs a.json"})
+	given, err := measure.ParseThresholds([]string{"worse<100% vs a.json"})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(chosen(t, "sustained-rate").Check(given)).To(MatchError(ContainSubstring(scenario.EveryRunMeets)))
 }
@@ -323,7 +322,7 @@ func TestThresholdsThatNeverDecide(t *testing.T) {
 // for no run are errors.
 func TestThresholdsOfTheProfile(t *testing.T) {
 	g := NewWithT(t)
-	given, err := threshold.ParseAll([]string{"max<20s"})
+	given, err := measure.ParseThresholds([]string{"max<20s"})
 	g.Expect(err).NotTo(HaveOccurred())
 	a := chosen(t, "mixed")
 	merged, skipped, err := a.Merge([]string{"p50<20s", "soak: p50<1us", "sustained>=100000/s", "worse<10%"}, given)

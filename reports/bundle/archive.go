@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
 )
 
 // Names of the members of a bundle. InRun gives those of a run.
@@ -68,7 +68,7 @@ func (m Manifest) names() []string {
 type Source func() (io.ReadCloser, error)
 
 // Path is the file at the path.
-func Path(path string) Source { return func() (io.ReadCloser, error) { return inputfile.Open(path) } }
+func Path(path string) Source { return func() (io.ReadCloser, error) { return disk.Open(path) } }
 
 // Bytes is a file with the content.
 func Bytes(content []byte) Source {

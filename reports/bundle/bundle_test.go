@@ -31,7 +31,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"outreach.example/conformance/reports/bundle"
-	"outreach.example/conformance/schemas/files"
+	"outreach.example/conformance/schemas"
 )
 
 var (
@@ -509,7 +509,7 @@ func TestTheSchemaSaysWhatIsWritten(t *testing.T) {
 	g := NewWithT(t)
 	text, err := os.ReadFile("manifest.schema.json")
 	g.Expect(err).NotTo(HaveOccurred())
-	schema, err := files.Compile(text)
+	schema, err := schemas.Compile(text)
 	g.Expect(err).NotTo(HaveOccurred())
 	m := manifest()
 	m.Tests = bundle.Tests{Passed: []string{"a"}, Warned: []string{"b"}, Failed: []string{"c"}, NotAssessed: []string{"d"}}

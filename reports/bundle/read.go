@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"regexp"
 
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
 )
 
 // ErrNotBundle is the error of a file that is not a bundle.
@@ -28,7 +28,7 @@ type Bundle struct {
 
 // Open opens the bundle at the path. The caller closes it.
 func Open(path string) (*Bundle, error) {
-	file, err := inputfile.Open(path)
+	file, err := disk.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/schemas/files"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
@@ -196,7 +196,7 @@ func TestLoads(t *testing.T) {
 
 func TestTheJSONFormFollowsItsSchema(t *testing.T) {
 	g := NewWithT(t)
-	schema, err := files.Compile(diff.Schema())
+	schema, err := schemas.Compile(diff.Schema())
 	g.Expect(err).NotTo(HaveOccurred())
 	text, err := diff.Encode(diff.Join(reports.Tool{Name: "t"}, compare(sample.Passed(), sample.Full())))
 	g.Expect(err).NotTo(HaveOccurred())

@@ -1,11 +1,12 @@
-// Package diff compares the results of two runs: which checks newly fail, newly pass or
+// Package diff compares the results of two runs, and merges those of several runs of one
+// target. A comparison says which checks newly fail, newly pass or
 // are no longer assessed, which observations changed, and how the figures of load runs
 // changed. Its JSON form has the JSON Schema diff.schema.json.
 //
 // It compares checks by requirement and operation, and observations by their form, so
-// that the order of a run and the ids of rows make no difference. It imports the results
-// models and the catalogue. It judges no server: thresholds on figures come from the
-// caller.
+// that the order of a run and the ids of rows make no difference. It judges no server:
+// thresholds on figures come from the caller, and a merged verdict follows the rules of
+// package judge. It imports these, the results models and the catalogue.
 package diff
 
 import (

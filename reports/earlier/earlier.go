@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/reports/outputdir"
+
 	"outreach.example/conformance/reports/summary"
 )
 
@@ -34,14 +34,14 @@ func Run(flag, path, written string) (*reports.Results, error) {
 	if path == "" {
 		return nil, nil
 	}
-	if _, err := os.Stat(path); err != nil && !inputfile.IsStdin(path) {
+	if _, err := os.Stat(path); err != nil && !disk.IsStdin(path) {
 		return nil, fmt.Errorf("--%s: %w (name the results.json of an earlier run)", flag, err)
 	}
 	r, err := Read(path)
 	switch {
 	case err == nil && r.RunFile == "":
 		err = fmt.Errorf("%s: this is the %s (want the %s)", path, jsonfile.OfLoad, jsonfile.OfRun)
-	case err == nil && outputdir.Same(r.RunFile, written):
+	case err == nil && disk.Same(r.RunFile, written):
 		return nil, fmt.Errorf("--%s %s: this run would replace it (copy it, or choose another --output)", flag, r.RunFile)
 	}
 	if err != nil {
@@ -54,7 +54,7 @@ func Run(flag, path, written string) (*reports.Results, error) {
 func Read(path string) (r Results, err error) {
 	r.Path = path
 	info, err := os.Stat(path)
-	if inputfile.IsStdin(path) || err == nil && !info.IsDir() {
+	if disk.IsStdin(path) || err == nil && !info.IsDir() {
 		return r, r.read(path)
 	}
 	if err != nil {
@@ -77,7 +77,7 @@ func Read(path string) (r Results, err error) {
 
 // read reads a file of either kind.
 func (r *Results) read(file string) error {
-	text, err := inputfile.Read(file, load.MaxSize)
+	text, err := disk.Read(file, load.MaxSize)
 	if err != nil {
 		return err
 	}

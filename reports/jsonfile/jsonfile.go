@@ -13,10 +13,10 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"outreach.example/conformance/internal/atomicfile"
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
+
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/schemas/files"
+	"outreach.example/conformance/schemas"
 )
 
 // Kind is a kind of results file: the JSON form of T. Its JSON Schema (draft-07) alone says
@@ -32,7 +32,7 @@ type Kind[T any] struct {
 	Prepare func(T) T
 
 	once     sync.Once
-	compiled *files.Schema
+	compiled *schemas.Schema
 }
 
 // The names of the kinds of results files.
@@ -78,7 +78,7 @@ func (f *Kind[T]) Encode(value T) ([]byte, error) {
 func (f *Kind[T]) Write(path string, value T) error {
 	body, err := f.Encode(value)
 	if err == nil {
-		err = atomicfile.Write(path, body)
+		err = disk.Write(path, body)
 	}
 	if err != nil {
 		return fmt.Errorf("write the %s: %w", f.Name, err)
@@ -89,7 +89,7 @@ func (f *Kind[T]) Write(path string, value T) error {
 // Read returns the value in the file at path. Errors name the file and, with a JSON
 // pointer, each place that breaks the schema.
 func (f *Kind[T]) Read(path string) (value T, err error) {
-	body, err := inputfile.Read(path, f.MaxSize)
+	body, err := disk.Read(path, f.MaxSize)
 	if err != nil {
 		return value, err
 	}
@@ -149,7 +149,7 @@ const maxFindings = 10
 // findings returns what breaks the schema, or nil.
 func (f *Kind[T]) findings(body []byte) error {
 	f.once.Do(func() {
-		compiled, err := files.Compile(f.Schema)
+		compiled, err := schemas.Compile(f.Schema)
 		if err != nil {
 			panic(fmt.Sprintf("the schema of the %s: %v", f.Name, err)) // tests compile it
 		}

@@ -17,12 +17,12 @@ import (
 	"strings"
 	"sync"
 
-	"outreach.example/conformance/internal/atomicfile"
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
+
+	"outreach.example/conformance/internal/pattern"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/outputdir"
+
 	"outreach.example/conformance/reports/view"
 )
 
@@ -60,7 +60,7 @@ func (f *Formats) Parse(known []string) error {
 		chosen := format{name, file}
 		switch {
 		case !slices.Contains(known, name):
-			return fmt.Errorf("--format %q: unknown format%s; want %s", value, suggest.Near(name, known), strings.Join(known, ", "))
+			return fmt.Errorf("--format %q: unknown format%s; want %s", value, pattern.Near(name, known), strings.Join(known, ", "))
 		case toFile && file == "":
 			return fmt.Errorf("--format %q: no file after = (leave out = for the standard output)", value)
 		case slices.Contains(f.chosen, chosen):
@@ -123,10 +123,10 @@ func (f *Formats) Prepare(inputs ...string) error {
 			continue
 		}
 		before, err := os.Stat(c.file)
-		if slices.ContainsFunc(inputs, func(input string) bool { return outputdir.Same(c.file, input) }) {
+		if slices.ContainsFunc(inputs, func(input string) bool { return disk.Same(c.file, input) }) {
 			return fmt.Errorf("--format %s=%s: would replace an input of the command (choose another file)", c.name, c.file)
 		}
-		if err := outputdir.Prepare(filepath.Dir(c.file), filepath.Base(c.file)); err != nil {
+		if err := disk.Prepare(filepath.Dir(c.file), filepath.Base(c.file)); err != nil {
 			return fmt.Errorf("--format %s=%s: %w", c.name, c.file, err)
 		}
 		if err == nil && before.Mode().IsRegular() {
@@ -136,7 +136,7 @@ func (f *Formats) Prepare(inputs ...string) error {
 		}
 	}
 	if path := os.Getenv(summaryVariable); f.summarises() && path != "" {
-		if err := inputfile.Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w", summaryVariable, err)
 		}
 	}
@@ -182,7 +182,7 @@ func (f *Formats) write(dir string, all Views, code int) error {
 		if c.file == "" {
 			continue
 		}
-		if err := atomicfile.Stream(c.file, func(w io.Writer) error { return all[c.name](w, code) }); err != nil {
+		if err := disk.Stream(c.file, func(w io.Writer) error { return all[c.name](w, code) }); err != nil {
 			failed = append(failed, fmt.Errorf("--format %s=%s: %w", c.name, c.file, err))
 		}
 	}
@@ -198,9 +198,9 @@ func (f *Formats) write(dir string, all Views, code int) error {
 func summarise(dir string, write func(io.Writer) error) error {
 	path := os.Getenv(summaryVariable)
 	if path == "" {
-		return atomicfile.Stream(filepath.Join(dir, SummaryFile), write)
+		return disk.Stream(filepath.Join(dir, SummaryFile), write)
 	}
-	file, err := inputfile.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	file, err := disk.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("%s: %w", summaryVariable, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
+
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/view"
@@ -44,7 +44,7 @@ func (kind Kind[T]) Views(results T, o view.Options) Views {
 	for name, f := range view.Formats {
 		if show := kind(f); show != nil {
 			all[name] = func(w io.Writer, code int) error {
-				on := console.On(w)
+				on := view.On(w)
 				o.Color, o.Width, o.ExitCode = on.Color, on.Width, code
 				return show(w, results, o)
 			}

@@ -52,17 +52,17 @@ func Requirements(w io.Writer, selected []spec.Pair, specsOf map[spec.Pair][]str
 			all.Entries = append(all.Entries, e)
 		}
 	}
-	return text[catalogue]("console-requirements")(w, all, Options{Width: catalogueWidth})
+	return textView[catalogue]("console-requirements")(w, all, Options{Width: catalogueWidth})
 }
 
 // OpenPoints lists what the specification leaves open.
 func OpenPoints(w io.Writer) error {
-	return text[[]spec.OpenPoint]("console-open-points")(w, spec.OpenPoints(), Options{Width: catalogueWidth})
+	return textView[[]spec.OpenPoint]("console-open-points")(w, spec.OpenPoints(), Options{Width: catalogueWidth})
 }
 
 // OpenPoint explains one open point.
 func OpenPoint(w io.Writer, p spec.OpenPoint) error {
-	return text[spec.OpenPoint]("console-open-point")(w, p, Options{Width: catalogueWidth})
+	return textView[spec.OpenPoint]("console-open-point")(w, p, Options{Width: catalogueWidth})
 }
 
 // Explanation is what Requirement says about a requirement.
@@ -76,7 +76,7 @@ type Explanation struct {
 
 // Requirement explains a requirement.
 func Requirement(w io.Writer, e Explanation) error {
-	return text[Explanation]("console-requirement")(w, e, Options{Width: catalogueWidth + 7, Verbose: e.Verbose})
+	return textView[Explanation]("console-requirement")(w, e, Options{Width: catalogueWidth + 7, Verbose: e.Verbose})
 }
 
 // All reports whether the requirement is about all operations.

@@ -9,7 +9,7 @@ import (
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
+
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/summary"
 )
@@ -209,7 +209,7 @@ func broken(scenarios []load.Scenario) []reports.Check {
 
 // notPassed returns a scenario's verdict and first reason on one line.
 func (s *screen) notPassed(of load.Scenario) string {
-	head := s.mark(of.Verdict, of.Verdict.Word()) + "  " + s.paint.Bold(console.Cut(of.Name, s.width/2))
+	head := s.mark(of.Verdict, of.Verdict.Word()) + "  " + s.paint.Bold(Cut(of.Name, s.width/2))
 	if len(of.Reasons) == 0 {
 		return head
 	}
@@ -217,7 +217,7 @@ func (s *screen) notPassed(of load.Scenario) string {
 	if n := len(of.Reasons) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %s more)", printable.Number(n))
 	}
-	return head + "  " + console.Cut(of.Reasons[0], max(s.width-console.Width(head)-2-console.Width(more), 1)) + more
+	return head + "  " + Cut(of.Reasons[0], max(s.width-Width(head)-2-Width(more), 1)) + more
 }
 
 // statusCounts returns the numbers of responses by status.

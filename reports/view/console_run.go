@@ -7,7 +7,7 @@ import (
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
+
 	"outreach.example/conformance/reports/summary"
 )
 
@@ -162,7 +162,7 @@ func column(list any) int {
 	}
 	widest := gap
 	for _, l := range labels {
-		if w := console.Width(l); w <= widestOperation {
+		if w := Width(l); w <= widestOperation {
 			widest = max(widest, w)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
+
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/summary"
@@ -20,7 +20,7 @@ import (
 
 // shared are the functions of the templates of texts and of pages.
 var shared = map[string]any{
-	"number": number, "counted": counted, "percent": percent, "quantile": quantileName, "seconds": console.Duration,
+	"number": number, "counted": counted, "percent": percent, "quantile": quantileName, "seconds": Duration,
 	"amount": printable.Amount, "interval": printable.Interval, "estimate": estimate, "atLeast": load.AtLeast, "bound": load.Bound, "size": byteSize,
 	"clock":  func(t time.Time) string { return t.UTC().Format(time.DateTime + " UTC") },
 	"list":   func(all []string) string { return strings.Join(all, ", ") },
@@ -45,7 +45,7 @@ func (s *screen) functions() map[string]any {
 		"mark":   s.mark, "effect": s.effect, "outcome": s.outcome, "sign": sign, "upper": strings.ToUpper, "split": split,
 		"include": s.include, "laid": strings.TrimSpace, "label": s.label, "column": column, "flow": s.flow, "lines": s.lines,
 		"first": s.first, "left": s.left, "more": s.more, "some": s.some, "cut": s.cut, "brief": s.brief,
-		"short": console.Cut, "half": func(name string) string { return console.Cut(name, s.width/2) },
+		"short": Cut, "half": func(name string) string { return Cut(name, s.width/2) },
 		"dotted": func(texts ...string) string { return joined(" · ", texts...) },
 		"md":     markdown, "xml": escapedXML, "annotation": annotation, "bounded": oneLine,
 

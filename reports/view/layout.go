@@ -10,7 +10,6 @@ import (
 	"text/template"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports/console"
 )
 
 //go:embed *.tmpl
@@ -22,8 +21,8 @@ var textTemplates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(newScreen(Options{}, nil).functions()).ParseFS(texts, "*.tmpl"))
 })
 
-// text returns the view that writes what the template lays out.
-func text[T any](name string) View[T] {
+// textView returns the view that writes what the template lays out.
+func textView[T any](name string) View[T] {
 	return func(w io.Writer, results T, o Options) error {
 		s := screenFor(clean(o))
 		content, err := s.include(name, clean(results))
@@ -41,7 +40,7 @@ func text[T any](name string) View[T] {
 // screen is what a text is laid out for.
 type screen struct {
 	Options
-	paint  console.Paint
+	paint  Paint
 	width  int  // 0: lines do not wrap
 	marked bool // a percentile is shown as an interval
 	all    *template.Template
@@ -49,9 +48,9 @@ type screen struct {
 
 func newScreen(o Options, t *template.Template) *screen {
 	if o.Width == 0 {
-		o.Width = console.DefaultWidth
+		o.Width = DefaultWidth
 	}
-	return &screen{Options: o, paint: console.Paint(o.Color), width: max(o.Width, console.MinWidth), all: t}
+	return &screen{Options: o, paint: Paint(o.Color), width: max(o.Width, MinWidth), all: t}
 }
 
 // screenFor returns a screen with the templates of texts, which show for it.
@@ -98,8 +97,8 @@ func (s *screen) layout(content string) string {
 				label = line[:len(line)-len(rest)]
 			}
 			name := strings.TrimSpace(label)
-			margin := strings.Repeat(" ", console.Width(label))
-			for i, wrapped := range console.Wrap(strings.TrimRight(rest, " "), s.width-len(margin)) {
+			margin := strings.Repeat(" ", Width(label))
+			for i, wrapped := range Wrap(strings.TrimRight(rest, " "), s.width-len(margin)) {
 				if i == 0 && name != "" {
 					wrapped = strings.Replace(label, name, s.paint.Dim(name), 1) + wrapped
 				} else {
@@ -115,7 +114,7 @@ func (s *screen) layout(content string) string {
 // label returns a label with a column for its text. One that is too long has a line of its own.
 func (s *screen) label(indent, column int, text string) string {
 	margin := strings.Repeat(" ", indent)
-	room := column - console.Width(text)
+	room := column - Width(text)
 	if room < gap {
 		return margin + s.paint.Dim(text) + "\n" + margin + strings.Repeat(" ", column) + "\t"
 	}
@@ -125,12 +124,12 @@ func (s *screen) label(indent, column int, text string) string {
 // flow returns the lines of a text as parts of lines that fit beside a margin.
 func (s *screen) flow(margin int, separator, content string) []string {
 	parts := strings.FieldsFunc(content, func(r rune) bool { return r == '\n' })
-	return console.Flow(parts, separator, s.width-margin)
+	return Flow(parts, separator, s.width-margin)
 }
 
 // lines wraps a text.
 func (s *screen) lines(margin int, content string) []string {
-	return console.Wrap(strings.TrimSpace(content), s.width-margin)
+	return Wrap(strings.TrimSpace(content), s.width-margin)
 }
 
 // first returns the first n entries of a list, and left the number of the others. Verbose shows all.
@@ -163,12 +162,12 @@ func (s *screen) more(n int, noun string) string {
 }
 
 // cut shortens a text to the rest of a line.
-func (s *screen) cut(margin int, text string) string { return console.Cut(text, s.width-margin) }
+func (s *screen) cut(margin int, text string) string { return Cut(text, s.width-margin) }
 
 // brief shortens a text, unless Verbose is set.
 func (s *screen) brief(columns int, text string) string {
 	if s.Verbose {
 		return text
 	}
-	return console.Cut(text, columns)
+	return Cut(text, columns)
 }

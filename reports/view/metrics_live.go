@@ -3,8 +3,6 @@ package view
 import (
 	"strconv"
 	"time"
-
-	"outreach.example/conformance/reports/console"
 )
 
 // MetricsType is the media type of OpenMetrics text.
@@ -13,7 +11,7 @@ const MetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 // LiveMetrics returns the figures of a run that goes on as OpenMetrics text. A figure that
 // the format of results also has keeps its name and labels. The names of all others begin with live_.
 // The pairs of scenario, phase and warm-up must be unique.
-func LiveMetrics(started time.Time, phases []console.LoadFigures) string {
+func LiveMetrics(started time.Time, phases []LoadFigures) string {
 	phases = clean(phases)
 	e := exposition{byName: map[string]*family{}}
 	e.gauge("run_start_timestamp_seconds", "When the run began.", float64(started.UnixMilli())/1000, nil)

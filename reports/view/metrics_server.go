@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/reports/console"
 )
 
 // metricsPath is where a MetricsServer serves the figures.
@@ -30,7 +29,7 @@ type MetricsServer struct {
 	server  *http.Server
 
 	mu     sync.Mutex
-	phases []console.LoadFigures // the last one runs
+	phases []LoadFigures // the last one runs
 }
 
 // listenAddress returns the address to listen on. Without a host it is on the loopback
@@ -87,7 +86,7 @@ func (m *MetricsServer) handler() http.Handler {
 }
 
 // Show takes the figures of the phase that runs.
-func (m *MetricsServer) Show(f console.LoadFigures) {
+func (m *MetricsServer) Show(f LoadFigures) {
 	if m == nil {
 		return
 	}
@@ -95,7 +94,7 @@ func (m *MetricsServer) Show(f console.LoadFigures) {
 	defer m.mu.Unlock()
 	// A phase with the name of an earlier one replaces it: a repeat, or another block of
 	// a comparison.
-	m.phases = append(slices.DeleteFunc(m.phases, func(p console.LoadFigures) bool {
+	m.phases = append(slices.DeleteFunc(m.phases, func(p LoadFigures) bool {
 		return p.Scenario == f.Scenario && p.Phase == f.Phase && p.Warmup == f.Warmup
 	}), f)
 	if over := len(m.phases) - mostLivePhases; over > 0 {

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-
-	"outreach.example/conformance/reports/console"
 )
 
 // A phase that is repeated replaces itself, and old phases give way.
@@ -20,7 +18,7 @@ func TestMetricsServer(t *testing.T) {
 	t.Cleanup(m.Close)
 	for i := range 2 * mostLivePhases {
 		for sent := range int64(2) {
-			m.Show(console.LoadFigures{Scenario: "s", Phase: "p" + strconv.Itoa(i), Sent: sent, P99MS: 2})
+			m.Show(LoadFigures{Scenario: "s", Phase: "p" + strconv.Itoa(i), Sent: sent, P99MS: 2})
 		}
 	}
 	response, err := http.Get(m.Address)
@@ -32,7 +30,7 @@ func TestMetricsServer(t *testing.T) {
 	_, err = ServeMetrics(t.Context(), strings.TrimSuffix(strings.TrimPrefix(m.Address, "http://"), metricsPath))
 	g.Expect(err).To(MatchError(And(HavePrefix("--listen: "), HaveSuffix("(choose a free port of this machine)"))))
 	var none *MetricsServer
-	none.Show(console.LoadFigures{})
+	none.Show(LoadFigures{})
 	none.Close()
 }
 

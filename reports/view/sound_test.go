@@ -27,7 +27,7 @@ import (
 	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/view"
-	"outreach.example/conformance/schemas/files"
+	"outreach.example/conformance/schemas"
 )
 
 const width = 100
@@ -162,7 +162,7 @@ func soundObjects(file string) func(string) []string {
 	if err != nil {
 		panic(err)
 	}
-	schema, err := files.Compile(text)
+	schema, err := schemas.Compile(text)
 	if err != nil {
 		panic(err)
 	}

@@ -9,7 +9,7 @@ import (
 	gotext "github.com/jedib0t/go-pretty/v6/text"
 
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
+
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/summary"
 	"outreach.example/conformance/spec"
@@ -19,7 +19,7 @@ const (
 	gap  = 2 // spaces between two columns of a table
 	rule = "─"
 
-	// The catalogue's names are shorter. With any name the table fits console.MinWidth.
+	// The catalogue's names are shorter. With any name the table fits MinWidth.
 	widestOperation = 32
 	widestGroup     = 24
 	widestPhase     = 20
@@ -66,7 +66,7 @@ func tableOf(margin string, rows [][]string, style table.Options, align gotext.A
 // widest returns the number of columns of a column of a table.
 func widest(rows [][]string, column int) (most int) {
 	for _, row := range rows {
-		most = max(most, console.Width(row[column]))
+		most = max(most, Width(row[column]))
 	}
 	return most
 }
@@ -83,12 +83,12 @@ func (s *screen) outcomes(r reports.Results, digest bool) string {
 	grid := gridOf(r)
 	rows := [][]string{{s.paint.Bold("operation")}}
 	for _, op := range grid.Operations {
-		rows = append(rows, []string{console.Cut(op, widestOperation)})
+		rows = append(rows, []string{Cut(op, widestOperation)})
 	}
 	rows = append(rows, []string{s.paint.Bold("all")})
 	for _, group := range grid.Groups {
 		var sum []reports.Check
-		rows[0] = append(rows[0], s.paint.Bold(console.Cut(group, widestGroup)))
+		rows[0] = append(rows[0], s.paint.Bold(Cut(group, widestGroup)))
 		for i, op := range grid.Operations {
 			checks := grid.Cells[[2]string{op, group}]
 			sum = append(sum, checks...)

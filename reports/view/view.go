@@ -2,14 +2,15 @@
 // a model to a writer, and one line of Formats. Texts (*.tmpl) and pages (*.html) are templates.
 //
 // A view adds nothing to the model and judges nothing. It gets a copy of the model whose texts are
-// printable, so that no template must remember it. The package imports the models, the
-// catalogue and the layout of texts (console). It is the only home of the libraries of its formats.
+// printable, so that no template must remember it. Progress shows a run while
+// it is under way. The package imports the models and the catalogue. It is the only home of the
+// libraries of its formats.
 package view
 
 import (
 	"io"
 
-	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/jsonfile"
@@ -20,7 +21,7 @@ import (
 type Options struct {
 	// Color allows terminal colours.
 	Color bool
-	// Width is the number of columns of a line; 0 means console.DefaultWidth. Commands to
+	// Width is the number of columns of a line; 0 means DefaultWidth. Commands to
 	// copy are never wrapped.
 	Width int
 	// Verbose shows all results instead of the first few.
@@ -48,7 +49,7 @@ type View[T any] func(w io.Writer, results T, o Options) error
 // Write replaces the file at path with the results, atomically. It creates missing
 // directories. Options are for people at a terminal, so that a file needs none.
 func (v View[T]) Write(path string, results T) error {
-	return atomicfile.Stream(path, func(w io.Writer) error { return v(w, results, Options{}) })
+	return disk.Stream(path, func(w io.Writer) error { return v(w, results, Options{}) })
 }
 
 // Format shows results in one form. A kind of results that it does not show is nil.
@@ -60,12 +61,12 @@ type Format struct {
 
 // Formats are the formats by name.
 var Formats = map[string]Format{
-	"console":     {text[reports.Results]("console-run"), text[load.Results]("console-load"), text[diff.Difference]("console-difference")},
+	"console":     {textView[reports.Results]("console-run"), textView[load.Results]("console-load"), textView[diff.Difference]("console-difference")},
 	"json":        {encoded(jsonfile.Run.Encode), encoded(load.Encode), encoded(diff.Encode)},
 	"junit":       {safe(junitOfRun), safe(junitOfLoad), nil},
 	"html":        {page(pageOfRun), page(pageOfLoad), page(pageOfDifference)},
-	"markdown":    {text[reports.Results]("markdown-run"), text[load.Results]("markdown-load"), text[diff.Difference]("markdown-difference")},
-	"github":      {text[reports.Results]("github-run"), text[load.Results]("github-load"), text[diff.Difference]("github-difference")},
+	"markdown":    {textView[reports.Results]("markdown-run"), textView[load.Results]("markdown-load"), textView[diff.Difference]("markdown-difference")},
+	"github":      {textView[reports.Results]("github-run"), textView[load.Results]("github-load"), textView[diff.Difference]("github-difference")},
 	"gitlab":      {safe(qualityOfRun), safe(qualityOfLoad), nil},
 	"sarif":       {safe(sarifOfRun), safe(sarifOfLoad), nil},
 	"openmetrics": {nil, safe(metricsOfLoad), nil},

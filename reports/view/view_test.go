@@ -17,7 +17,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/console"
+
 	"outreach.example/conformance/reports/internal/sample"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/view"
@@ -153,7 +153,7 @@ func TestCommandsOfGitHub(t *testing.T) {
 		"::stop-commands::secret\n::error::forged\n::secret::\n"))
 }
 
-var livePhases = []console.LoadFigures{
+var livePhases = []view.LoadFigures{
 	{Scenario: "soak", Phase: "warm-up", Warmup: true, Planned: 10, Sent: 10, Accepted: 10, AskedPerSecond: 5, P50MS: 1, P99MS: 2},
 	{Scenario: "soak", Phase: "soak", At: 90 * time.Second, Planned: 600, Sent: 450, InFlight: 3, Accepted: 440, Limited: 5, Failed: 2,
 		AskedPerSecond: 5, DonePerSecond: 4, P50MS: 12.345678, P99MS: 90, LagP99MS: 0.5},

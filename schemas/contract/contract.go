@@ -1,6 +1,12 @@
-// Package contract judges requests by the OpenAPI document with kin-openapi:
-// `serve --strict-clients` and tests of what the program sends call it. It imports
-// schemas and its formats, and no client, suite or server.
+// Package contract judges and makes requests by the OpenAPI document with kin-openapi.
+// `serve --strict-clients` and tests of what the program sends judge. The suites make
+// variants: every kind of value that the document allows for a part of a request, and every
+// kind that it rules out. A part is a member of a body or a query parameter.
+//
+// It leaves out what the document cannot know: ids, email addresses and items without a
+// shape exist on a target, or do not. The caller knows them.
+//
+// It imports schemas and its formats, and no client, suite or server.
 package contract
 
 import (

@@ -15,7 +15,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
@@ -215,7 +215,7 @@ func isListOfIDs(value string) bool {
 // Stop ends the spec because no response came, or not a whole one.
 func Stop(api *API, r Response) {
 	if errors.Is(r.Exchange.Err, client.ErrCanceled) && !errors.Is(context.Cause(api.Ctx), context.DeadlineExceeded) {
-		if cause := context.Cause(api.Ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, ErrFailFast) && !outage.Ended(api.Ctx) {
+		if cause := context.Cause(api.Ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, ErrFailFast) && !client.Ended(api.Ctx) {
 			Trouble(api, cause.Error())
 			panic(skipSpec{})
 		}

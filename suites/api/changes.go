@@ -16,7 +16,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/sandbox"
-	"outreach.example/conformance/internal/visible"
+
 	"outreach.example/conformance/spec"
 )
 
@@ -184,7 +184,7 @@ func MustShow(api *API, view string, sees func() bool) {
 // look looks until the function sees what it looks for, as long as a change may take to
 // show.
 func (api *API) look(sees func() bool) (seen bool) {
-	err := visible.Within(api.Ctx, api.Profile.Visibility(), func(bool) (done bool, err error) {
+	err := client.Within(api.Ctx, api.Profile.Visibility(), func(bool) (done bool, err error) {
 		seen = sees()
 		return seen, nil
 	})

@@ -15,10 +15,10 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/lookup"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox"
-	"outreach.example/conformance/internal/sandbox/journal"
+
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -37,7 +37,7 @@ type Env struct {
 	// Run is the id of the run; empty for a random one.
 	Run string
 	// Journal records what is changed on the target; nil for no record.
-	Journal *journal.Journal
+	Journal *sandbox.Journal
 	// Left is what killed runs left on the target.
 	Left sandbox.Left
 	// Budget is how many requests the specs may send; 0 sets no bound.
@@ -128,7 +128,7 @@ func (e *Env) MostPages() int {
 func (e *Env) Begin() {
 	e.once.Do(func() {
 		redact.Process.Learn(UnknownToken, client.Key{Name: "unknown"}.Env()) // before a request holds it beside another key
-		e.Salt, e.Run = cmp.Or(e.Salt, rand.Uint64()), cmp.Or(e.Run, journal.NewRun().ID)
+		e.Salt, e.Run = cmp.Or(e.Salt, rand.Uint64()), cmp.Or(e.Run, sandbox.NewRun().ID)
 		e.outside, e.All, e.examples, e.memory = judge.NewEvidence(), judge.NewEvidence(), judge.NewEvidence(), newMemory()
 		e.shared = &keeper{of: e.memory}
 		e.IDs, e.finder = lookup.All(e.Profile), &lookup.Finder{Profile: e.Profile, Serves: e.Profile.Implements, Send: e.sendSpent}
@@ -171,9 +171,9 @@ func AuthorizedRole(op spec.Operation) string {
 // WhyCut returns the input that is missing when the context has ended a run early.
 func WhyCut(ctx context.Context) string {
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, outage.ErrStopped):
-		return "responses: " + outage.ErrStopped.Error()
-	case outage.Ended(ctx):
+	case errors.Is(cause, client.ErrStopped):
+		return "responses: " + client.ErrStopped.Error()
+	case client.Ended(ctx):
 		return "responses other than 429"
 	case errors.Is(cause, ErrFailFast):
 		return reports.NotReached

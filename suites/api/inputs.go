@@ -14,7 +14,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/lookup"
-	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/spec"
 )
 
@@ -191,7 +191,7 @@ func (api *API) Word() string {
 	api.Begin()
 	api.mu.Lock()
 	defer api.mu.Unlock()
-	return owned.Word(api.Run, api.Rng.Uint64()^api.Salt)
+	return sandbox.Word(api.Run, api.Rng.Uint64()^api.Salt)
 }
 
 // UnknownToken is a token that no server has issued. It serves all runs of the process,

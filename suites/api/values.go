@@ -8,7 +8,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 )
 
@@ -31,7 +31,7 @@ func IsUpToTheServer(field string, value any) bool {
 
 // Creating returns a call that creates a test with the value. An empty or a very long text
 // may be refused. No test sends an email: one that the service would send is paused.
-func Creating(api *API, field string, v variants.Variant) Call {
+func Creating(api *API, field string, v contract.Variant) Call {
 	k := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
 	value := v.Value
 	if text, ok := value.(string); ok && slices.Contains(spec.CreateRequired, field) {
@@ -64,8 +64,8 @@ const (
 // ValuesOf returns each kind of value that the field of a created test may have: those that
 // the document allows, and those that only the profile or the target's rows know. null is
 // left out: a server may put a value of its own in its place.
-func ValuesOf(api *API, field string) []variants.Variant {
-	values := slices.DeleteFunc(variants.Member(spec.CreatePlacementTest, field).Valid, func(v variants.Variant) bool {
+func ValuesOf(api *API, field string) []contract.Variant {
+	values := slices.DeleteFunc(contract.Member(spec.CreatePlacementTest, field).Valid, func(v contract.Variant) bool {
 		return v.Value == nil || v.Value == "" && slices.Contains(spec.CreateRequired, field)
 	})
 	if field == "schedule" {
@@ -76,16 +76,16 @@ func ValuesOf(api *API, field string) []variants.Variant {
 		values[i].Open = v.Open && !isLines(field, v) || field == "test_code" && isText // a code may have a form
 	}
 	for _, text := range keptTexts[field] {
-		values = append(values, variants.Variant{What: ClipJSON(text), Value: text, Open: true})
+		values = append(values, contract.Variant{What: ClipJSON(text), Value: text, Open: true})
 	}
 	if field == "emails" { // the specification names no maximum
-		values = append(values, variants.Variant{What: "12 addresses", Value: Addresses(api, 12), Open: true},
-			variants.Variant{What: "an address twice", Value: slices.Repeat(Addresses(api, 1), 2), Open: true})
+		values = append(values, contract.Variant{What: "12 addresses", Value: Addresses(api, 12), Open: true},
+			contract.Variant{What: "an address twice", Value: slices.Repeat(Addresses(api, 1), 2), Open: true})
 	}
 	if field == "tags" {
 		tags, _ := OptionalValue(api, field)
 		if items, _ := Normalize(tags).([]any); len(items) > 0 {
-			values = append(values, variants.Variant{What: "a tag twice", Value: slices.Repeat(items[:1], 2), Open: true})
+			values = append(values, contract.Variant{What: "a tag twice", Value: slices.Repeat(items[:1], 2), Open: true})
 		}
 	}
 	return append(values, api.targetValues(field)...)
@@ -93,14 +93,14 @@ func ValuesOf(api *API, field string) []variants.Variant {
 
 // someZones returns the values of a schedule with a part of the time zones: the first one, the
 // last one, and some that the seed chooses. Every run creates, reads and deletes a test with each.
-func someZones(api *API, schedules []variants.Variant) []variants.Variant {
+func someZones(api *API, schedules []contract.Variant) []contract.Variant {
 	const some = 10
-	isZone := func(v variants.Variant) bool { return strings.HasPrefix(v.What, "timezone: ") }
-	zones := slices.DeleteFunc(slices.Clone(schedules), func(v variants.Variant) bool { return !isZone(v) })
+	isZone := func(v contract.Variant) bool { return strings.HasPrefix(v.What, "timezone: ") }
+	zones := slices.DeleteFunc(slices.Clone(schedules), func(v contract.Variant) bool { return !isZone(v) })
 	if len(zones) <= some {
 		return schedules
 	}
-	picked := []variants.Variant{zones[0], zones[len(zones)-1]}
+	picked := []contract.Variant{zones[0], zones[len(zones)-1]}
 	for _, i := range api.Rng.Perm(len(zones) - 2)[:some-2] {
 		picked = append(picked, zones[i+1])
 	}
@@ -122,13 +122,13 @@ const (
 )
 
 // isLines reports whether the variant is a text of several lines in a field that is one.
-func isLines(field string, v variants.Variant) bool {
+func isLines(field string, v contract.Variant) bool {
 	text, _ := v.Value.(string)
 	return slices.Contains([]string{"email_body", "description"}, field) && slices.Contains([]byte(text), '\n')
 }
 
 // targetValues returns values that exist on the target, or that no server may look up.
-func (api *API) targetValues(field string) []variants.Variant {
+func (api *API) targetValues(field string) []contract.Variant {
 	w := api.Workspace(dataset.Main)
 	var values []any
 	switch field {
@@ -149,15 +149,15 @@ func (api *API) targetValues(field string) []variants.Variant {
 			values = append(values, w.Tags)
 		}
 	}
-	var all []variants.Variant
+	var all []contract.Variant
 	if several := api.severalObjects(field); len(several) > 1 { // which go together is open
-		all = append(all, variants.Variant{What: ClipJSON(several), Value: several, Open: true})
+		all = append(all, contract.Variant{What: ClipJSON(several), Value: several, Open: true})
 	}
 	for _, value := range values {
 		if items, isArray := Normalize(value).([]any); isArray && len(items) == 0 {
 			continue // the document has it
 		}
-		all = append(all, variants.Variant{What: ClipJSON(value), Value: value})
+		all = append(all, contract.Variant{What: ClipJSON(value), Value: value})
 	}
 	return all
 }

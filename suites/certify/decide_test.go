@@ -8,7 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
@@ -22,7 +22,7 @@ func passing() (all []Run) {
 		if c.Ordinary {
 			r.Recording.Profile += "user_agent: " + OrdinaryAgent + "\n"
 		}
-		r.Recording.ID = journal.RunOf(c.Proof(), "").ID
+		r.Recording.ID = sandbox.RunOf(c.Proof(), "").ID
 		r.Results = reports.Results{Verdict: reports.Passed, Tool: reports.Tool{Commit: "abc"}, Run: reports.Run{Profile: "full"},
 			Target: reports.Target{Name: "server", Version: "1", Vendor: "vendor"}}
 		for _, p := range spec.Pairs() {

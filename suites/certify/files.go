@@ -14,8 +14,8 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/atomicfile"
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
+
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
@@ -64,7 +64,7 @@ var plainNonce = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 // ReadKey reads a PEM file with a key.
 func ReadKey[K ed25519.PrivateKey | ed25519.PublicKey](path string, parse func([]byte) (K, error)) (key K, err error) {
 	const most = 64 << 10
-	text, err := inputfile.Read(path, most)
+	text, err := disk.Read(path, most)
 	if err == nil {
 		if key, err = parse(text); err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
@@ -88,7 +88,7 @@ func Reference(ctx context.Context, version string) ([]reports.Observation, erro
 // WriteFiles writes the bundle of the runs in the directories, and its page and its badge beside it.
 func WriteFiles(path string, dirs []string, o Options) (d Decision, err error) {
 	o.Created = time.Now()
-	err = atomicfile.Stream(path, func(w io.Writer) error {
+	err = disk.Stream(path, func(w io.Writer) error {
 		d, err = Write(w, dirs, o)
 		return err
 	})
@@ -103,7 +103,7 @@ func WriteFiles(path string, dirs []string, o Options) (d Decision, err error) {
 	for _, name := range []string{bundle.PageFile, bundle.BadgeFile} {
 		content, err := b.Content(name)
 		if err == nil {
-			err = atomicfile.Write(filepath.Join(filepath.Dir(path), name), redact.Process.Content(content))
+			err = disk.Write(filepath.Join(filepath.Dir(path), name), redact.Process.Content(content))
 		}
 		if err != nil {
 			return d, err
@@ -119,12 +119,12 @@ func VerifyDirectory(ctx context.Context, dir, version string) (bundle.Lines, er
 		return nil, err
 	}
 	path := filepath.Join(dir, bundle.EvidenceFile)
-	recording, err := inputfile.Open(path)
+	recording, err := disk.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w (run --evidence writes it)", err)
 	}
 	_ = recording.Close()
-	_, lines, err := VerifyRun(ctx, claimed, func() (io.ReadCloser, error) { return inputfile.Open(path) }, version)
+	_, lines, err := VerifyRun(ctx, claimed, func() (io.ReadCloser, error) { return disk.Open(path) }, version)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

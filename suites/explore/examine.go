@@ -7,7 +7,6 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
-	"outreach.example/conformance/suites/match"
 )
 
 // examine charges what the matcher finds in a response or a walk to the requirement on the
@@ -33,21 +32,21 @@ func (m *machine) examineWalk(w api.Walk) {
 		ends = spec.FilterWalk
 	}
 	if w.End != paging.Capped && w.End != paging.Broken {
-		m.examine(ends, operation, w, match.End(0))
+		m.examine(ends, operation, w, api.End(0))
 	}
-	id := match.CursorRequirement(w.List.Operation)
-	m.examine(id, operation, w, match.CarryCursors(id == spec.PageCursorTimestamp))
+	id := api.CursorRequirement(w.List.Operation)
+	m.examine(id, operation, w, api.CarryCursors(id == spec.PageCursorTimestamp))
 }
 
 // examineMetadata charges metadata that a get shows against what it asked for: true, false
 // or nothing.
 func (m *machine) examineMetadata(r api.Response, asked string) {
-	id, fits := spec.MetaAbsent, match.BeAbsent()
+	id, fits := spec.MetaAbsent, api.BeAbsent()
 	switch asked {
 	case "true":
-		id, fits = spec.MetaTrue, match.Be("an object", gomega.BeAssignableToTypeOf(map[string]any{}))
+		id, fits = spec.MetaTrue, api.Be("an object", gomega.BeAssignableToTypeOf(map[string]any{}))
 	case "false":
 		id = spec.MetaFalse
 	}
-	m.examine(id, spec.GetPlacementTest, r, match.HaveMember("metadata", fits))
+	m.examine(id, spec.GetPlacementTest, r, api.HaveMember("metadata", fits))
 }

@@ -14,7 +14,6 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
-	"outreach.example/conformance/suites/match"
 )
 
 // whole is a list of one workspace as the last walk with the full key showed it.
@@ -175,14 +174,14 @@ func (m *machine) getRow(s Step) {
 				row = listed.Value
 			}
 		}
-		same, _ := match.AgreeWithRow(row, match.ChangesByItself...).Match(r)
+		same, _ := api.AgreeWithRow(row, api.ChangesByItself...).Match(r)
 		return !same
 	}, func() {
 		if later := m.Do(call); later.OK() {
 			r = later
 		}
 	})
-	m.examine(spec.StateGetList, spec.GetPlacementTest, r, match.AgreeWithRow(row, match.ChangesByItself...))
+	m.examine(spec.StateGetList, spec.GetPlacementTest, r, api.AgreeWithRow(row, api.ChangesByItself...))
 	m.examineMetadata(r, s.Metadata)
 }
 

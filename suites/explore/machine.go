@@ -11,7 +11,6 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
-	"outreach.example/conformance/suites/match"
 )
 
 // machine plays the steps of a case and compares each response with the state that the
@@ -70,7 +69,7 @@ func (m *machine) verify(holds bool, id spec.ID, operation string, r api.Respons
 // keeps expects that a response names what the request named.
 func (m *machine) keeps(r api.Response, id spec.ID, field, named string) {
 	if r.OK() {
-		m.examine(id, r.Call.Operation.ID, r, match.HaveMember(field, match.EqualID(named)))
+		m.examine(id, r.Call.Operation.ID, r, api.HaveMember(field, api.EqualID(named)))
 	}
 }
 
@@ -112,7 +111,7 @@ func (m *machine) moveAccounts(s Step) {
 	}
 	for _, email := range emails {
 		back := api.Until(m.API, "a moved account", api.MovingAccounts(m.API, away, home, email).MayBeRefused(), served)
-		m.examine(spec.AccountsMoved, spec.MoveAccounts, back, match.BeServed())
+		m.examine(spec.AccountsMoved, spec.MoveAccounts, back, api.BeServed())
 		if !served(back) {
 			m.NotAssessed("a known location of the accounts")
 		}
@@ -130,22 +129,22 @@ func (m *machine) deleteSubsequence() {
 	remove := m.As(dataset.Main, operation).WithID(id)
 	deleted := m.Do(remove)
 	m.keeps(deleted, spec.StateDeleteAnswer, "id", id)
-	m.examine(spec.StateDeleteAnswer, operation, deleted, match.AgreeWithRow(before.Row(id), match.ChangesAtItsEnd...))
+	m.examine(spec.StateDeleteAnswer, operation, deleted, api.AgreeWithRow(before.Row(id), api.ChangesAtItsEnd...))
 	m.Eventually(func() bool {
 		after = m.Read(list)
 		return after.Row(id) == nil
 	}).Should(gomega.BeTrue(), "a deletion in the list")
-	m.examine(spec.StateDeleteList, operation, after, match.NotShowRow(id, "the deleted"))
+	m.examine(spec.StateDeleteList, operation, after, api.NotShowRow(id, "the deleted"))
 	for _, other := range others {
 		if before.Row(other) != nil {
-			m.examine(spec.StateDeleteOthers, operation, after, match.ShowRow(other, "the other resource"))
+			m.examine(spec.StateDeleteOthers, operation, after, api.ShowRow(other, "the other resource"))
 		}
 	}
 	m.notFound(remove.MayGet(http.StatusNotFound), "a deletion that is repeated", spec.StateDeleteAgain, operation)
 	if m.permits(MoveLead) {
 		moving := m.RequestAs(dataset.Main, spec.MoveLead).WithField("subsequence_id", id).MayBeRefused()
 		refused := api.Until(m.API, "a deletion in a lead move", moving, func(r api.Response) bool { return r.Status/100 == 4 })
-		m.examine(spec.StateDeleteMove, spec.MoveLead, refused, match.BeRefused())
+		m.examine(spec.StateDeleteMove, spec.MoveLead, refused, api.BeRefused())
 	}
 }
 

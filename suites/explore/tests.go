@@ -15,7 +15,6 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
-	"outreach.example/conformance/suites/match"
 )
 
 // test is a test that the case has created, and what is known of it.
@@ -41,7 +40,7 @@ func (m *machine) create(fields api.NewTestFields) bool {
 	}
 	made := m.add(call, sent, fields)
 	if fields.ReadOnly != "" && !made.OK() {
-		m.examine(spec.StateReadOnly(fields.ReadOnly), spec.CreatePlacementTest, made, match.BeRefused())
+		m.examine(spec.StateReadOnly(fields.ReadOnly), spec.CreatePlacementTest, made, api.BeRefused())
 	}
 	return made.OK()
 }
@@ -61,7 +60,7 @@ func (m *machine) add(call api.Call, sent map[string]any, fields api.NewTestFiel
 		sent["name"] = made.SentField("name")
 	}
 	for _, other := range m.tests {
-		m.examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, match.HaveMember("id", match.Be("an id of its own", gomega.Not(match.EqualID(other.made.ID())))))
+		m.examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, api.HaveMember("id", api.Be("an id of its own", gomega.Not(api.EqualID(other.made.ID())))))
 	}
 	t := &test{sent: sent, made: made, fields: fields}
 	m.tests = append(m.tests, t)
@@ -77,10 +76,10 @@ func (m *machine) shows(t *test, r api.Response, at string, row map[string]any) 
 		m.verify(err == nil && fits, id, operation, r, at+"/"+field, expected, api.RenderedMember(row, field))
 	}
 	for _, field := range slices.Sorted(maps.Keys(t.sent)) {
-		compare(spec.StateCreate(field), r.Call.Operation.ID, field, api.RenderedMember(t.sent, field), match.Keep(field, t.sent[field]))
+		compare(spec.StateCreate(field), r.Call.Operation.ID, field, api.RenderedMember(t.sent, field), api.Keep(field, t.sent[field]))
 	}
 	if field := t.fields.ReadOnly; field != "" {
-		compare(spec.StateReadOnly(field), spec.CreatePlacementTest, field, "the server's own value", match.Be("a value other than the one sent", gomega.Not(match.EqualJSON(t.made.SentField(field)))))
+		compare(spec.StateReadOnly(field), spec.CreatePlacementTest, field, "the server's own value", api.Be("a value other than the one sent", gomega.Not(api.EqualJSON(t.made.SentField(field)))))
 	}
 }
 
@@ -94,7 +93,7 @@ func (m *machine) get(t *test, s Step) {
 	if r := m.reach(t, call); r.OK() {
 		t.deletion = false
 		m.shows(t, r, "", r.Row())
-		m.examine(spec.StateGetList, spec.GetPlacementTest, r, match.AgreeWithRow(t.listed, match.ChangesByItself...))
+		m.examine(spec.StateGetList, spec.GetPlacementTest, r, api.AgreeWithRow(t.listed, api.ChangesByItself...))
 		m.examineMetadata(r, s.Metadata)
 	}
 }
@@ -115,8 +114,8 @@ func (m *machine) remove(t *test) {
 		other.deletion = other.deletion || other != t
 	}
 	m.keeps(r, spec.StateDeleteAnswer, "id", t.made.ID())
-	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeWithRow(t.made.Row(), match.ChangesAtItsEnd...))
-	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, match.AgreeWithRow(t.listed, match.ChangesAtItsEnd...))
+	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, api.AgreeWithRow(t.made.Row(), api.ChangesAtItsEnd...))
+	m.examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, api.AgreeWithRow(t.listed, api.ChangesAtItsEnd...))
 }
 
 // reach sends a call that names a living test, until the target knows the test.

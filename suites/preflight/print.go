@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/printable"
-	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/view"
 )
 
 // Print writes the report for people: the keys if they are few or verbose is set, the rows,
@@ -36,9 +36,9 @@ func (r Report) Print(w io.Writer, verbose bool) error {
 		}
 		rows = append(rows, []any{c.Group, c.Assessable, c.Pairs, strings.Join(lines, "\n")})
 	}
-	width := console.On(w).Width
+	width := view.On(w).Width
 	if width == 0 {
-		width = console.DefaultWidth
+		width = view.DefaultWidth
 	}
-	return console.Table(w, []string{"group", "assessed", "of", "missing for the rest"}, rows, max(width, console.MinWidth)-others)
+	return view.Table(w, []string{"group", "assessed", "of", "missing for the rest"}, rows, max(width, view.MinWidth)-others)
 }

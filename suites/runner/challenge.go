@@ -5,8 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/sandbox"
 )
 
 // Challenge is what a run of a certification follows from: its order, and all names and values
@@ -25,8 +24,8 @@ func (c Challenge) Seed() uint64 { return 1 + c.draw("seed")%(1<<53-1) } // a nu
 func (c Challenge) Salt() uint64 { return c.draw("salt") }
 
 // begin returns the run that begins now.
-func (c Challenge) begin() journal.Run {
-	r := journal.RunOf(c.Proof(), "")
+func (c Challenge) begin() sandbox.Run {
+	r := sandbox.RunOf(c.Proof(), "")
 	r.Ordinary = c.Ordinary
 	c.name(r.ID)
 	return r
@@ -35,7 +34,7 @@ func (c Challenge) begin() journal.Run {
 // name has the run with the id draw its names as the challenge wants.
 func (c Challenge) name(id string) {
 	if c.Ordinary {
-		owned.NameOrdinary(id, c.Proof())
+		sandbox.NameOrdinary(id, c.Proof())
 	}
 }
 
@@ -58,7 +57,7 @@ func (c Challenge) Explains(s Recording) error {
 		holds bool
 	}{
 		{"seed", s.Seed == c.Seed()}, {"salt of its words", s.Salt == c.Salt()},
-		{"id", journal.Run{ID: s.ID, Proof: c.Proof()}.Proven()},
+		{"id", sandbox.Run{ID: s.ID, Proof: c.Proof()}.Proven()},
 	} {
 		if !fact.holds {
 			return fmt.Errorf("the %s of the run does not follow from the nonce %q", fact.what, c.Nonce)

@@ -8,7 +8,7 @@ import (
 	"github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/suites/api"
 )
 
@@ -32,7 +32,7 @@ func FromEnvironment(ctx context.Context, seed int64) (*Environment, error) {
 		return nil, err
 	}
 	if suite, _ := ginkgo.GinkgoConfiguration(); suite.ParallelTotal > 1 {
-		env.Run = journal.RunOf(uuid.NewString(), suite.ParallelHost).ID // the processes are one run
+		env.Run = sandbox.RunOf(uuid.NewString(), suite.ParallelHost).ID // the processes are one run
 	}
 	return &Environment{env, t}, nil
 }

@@ -14,7 +14,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/pattern"
-	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -198,14 +198,14 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 	const other = "01890000-0000-7000-8000-000000000001"
 	g, subject := NewWithT(t), embedded(t)
 	create := spec.MustOperation(spec.CreatePlacementTest)
-	body := `{"name":"` + owned.Word(other, 1) + `","type":1,"sending_method":2,"email_subject":"s","email_body":"b","emails":["a@b.example"]}`
+	body := `{"name":"` + sandbox.Word(other, 1) + `","type":1,"sending_method":2,"email_subject":"s","email_body":"b","emails":["a@b.example"]}`
 	made := testbed.Client(t, subject).Do(t.Context(), client.Request{Method: create.Method, Path: create.Path, Body: []byte(body),
 		Key: client.Key{Name: "main", Token: tokenOf(subject, dataset.Main)}})
 	g.Expect(made.Status).To(Equal(http.StatusOK))
 	shared := Selection{Requirements: []string{"ACCOUNTS-MOVED", "RATE-429", "STATE-DELETE-ANSWER"}, Operations: []string{spec.MoveAccounts, spec.DeleteSubsequence, spec.ListLeadLabels}}
 	results := judged(t, t.Context(), Config{Target: subject, Selection: shared})
 	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(results.Checks)), "%v", results.Reasons)
-	g.Expect(results.Checks).To(HaveEach(HaveField("Missing", ContainElement(ContainSubstring("it shows the test "+owned.Word(other, 1)+" of another run")))))
+	g.Expect(results.Checks).To(HaveEach(HaveField("Missing", ContainElement(ContainSubstring("it shows the test "+sandbox.Word(other, 1)+" of another run")))))
 	free := Selection{Requirements: []string{"STATE-DELETE-ANSWER", "SCOPE-EXACT"}, Operations: []string{spec.DeletePlacementTest, spec.MoveLead}}
 	g.Expect(judged(t, t.Context(), Config{Target: subject, Selection: free}).Verdict).To(Equal(reports.Passed))
 }

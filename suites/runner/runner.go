@@ -22,7 +22,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/sandbox"
-	"outreach.example/conformance/internal/sandbox/journal"
+
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/reports/summary"
@@ -177,7 +177,7 @@ type run struct {
 // execute does the work of a run, unless the target accepts no key at all, and returns its
 // results.
 func execute(ctx context.Context, config Config, work func(*run) error) (results reports.Results, err error) {
-	id, started := journal.NewRun(), time.Now()
+	id, started := sandbox.NewRun(), time.Now()
 	if c := config.Challenge; c != nil {
 		id, config.Seed = c.begin(), c.Seed()
 	}
@@ -210,7 +210,7 @@ func execute(ctx context.Context, config Config, work func(*run) error) (results
 	r.env.Run, r.env.Selected = id.ID, among(r.Pairs)
 	if config.JournalDir != "" {
 		r.env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
-		if r.env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL, config.Target.Shared()...); err != nil {
+		if r.env.Journal, err = sandbox.StartJournal(config.JournalDir, id, config.Target.BaseURL, config.Target.Shared()...); err != nil {
 			return results, err
 		}
 	}

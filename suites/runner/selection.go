@@ -9,7 +9,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/pattern"
-	"outreach.example/conformance/internal/suggest"
+
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
@@ -206,7 +206,7 @@ func (s Selection) check() error {
 			if strings.ContainsAny(p, "./") {
 				hint = " (--target-profile takes the description of a target)"
 			}
-			return fmt.Errorf("unknown profile %q%s; known: %s%s", p, suggest.Near(p, names), strings.Join(names, ", "), hint)
+			return fmt.Errorf("unknown profile %q%s; known: %s%s", p, pattern.Near(p, names), strings.Join(names, ", "), hint)
 		}
 	}
 	var wrong []error

@@ -19,7 +19,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
@@ -196,7 +196,7 @@ func TestWatchdog(t *testing.T) {
 		hear(client.Exchange{Err: client.ErrCanceled}, 1) // says nothing either way
 		g.Expect(ended(ctx)).To(BeEmpty())
 		hear(tc.lost, 1)
-		g.Expect(context.Cause(ctx)).To(MatchError(outage.ErrStopped))
+		g.Expect(context.Cause(ctx)).To(MatchError(client.ErrStopped))
 		g.Expect(ended(ctx)).To(ContainSubstring(tc.says))
 	}
 	dog := newWatchdog(time.Second, func(error) {})

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/internal/printable"
 )
 
@@ -26,7 +26,7 @@ const maxClosed = 100
 // watchdog watches the exchanges of a run for what explains its results. It ends a run
 // whose target no longer responds. It is safe for concurrent use.
 type watchdog struct {
-	detectors []*outage.Detector
+	detectors []*client.Detector
 	giveUp    context.CancelCauseFunc
 	exhausted atomic.Pointer[string] // the first resource of this machine that was used up
 	stale     atomic.Int64           // requests that were lost on a keep-alive connection
@@ -35,13 +35,13 @@ type watchdog struct {
 // newWatchdog returns a watchdog that ends the run with giveUp. Anything that comes back
 // interrupts a series of timeouts, even a refused connection.
 func newWatchdog(timeout time.Duration, giveUp context.CancelCauseFunc) *watchdog {
-	detector := func(limit int, detail string, kinds ...error) *outage.Detector {
-		return &outage.Detector{Limit: limit, Detail: detail, GiveUp: giveUp, Counts: func(err error) bool {
+	detector := func(limit int, detail string, kinds ...error) *client.Detector {
+		return &client.Detector{Limit: limit, Detail: detail, GiveUp: giveUp, Counts: func(err error) bool {
 			is := func(kind error) bool { return errors.Is(err, kind) }
 			return slices.ContainsFunc(kinds, is) && client.Exhausted(err) == "" // not the target's fault
 		}}
 	}
-	return &watchdog{giveUp: giveUp, detectors: []*outage.Detector{
+	return &watchdog{giveUp: giveUp, detectors: []*client.Detector{
 		detector(maxUnanswered, fmt.Sprintf(" within %s each, so the run ended; see what keeps the server busy, or raise pace.timeout in the profile (--timeout)", timeout), client.ErrTimeout),
 		detector(maxUnanswered, ": it is unreachable (no connection), so the run ended; see why the server ended",
 			client.ErrRefused, client.ErrUnresolved),
@@ -70,7 +70,7 @@ func (w *watchdog) observe(ex client.Exchange) {
 
 // ended says why the watchdog has ended the run; "" if it has not.
 func ended(run context.Context) string {
-	if outage.Ended(run) {
+	if client.Ended(run) {
 		return context.Cause(run).Error()
 	}
 	return ""

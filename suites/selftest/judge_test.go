@@ -18,7 +18,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/evidence"
-	"outreach.example/conformance/internal/har"
+
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -100,7 +100,7 @@ func judgeRecording(file *bytes.Buffer, p *profile.Profile) (reports.Results, er
 	if err != nil {
 		return reports.Results{}, err
 	}
-	if err := har.Read(zip, j.Add); err != nil {
+	if err := evidence.Read(zip, j.Add); err != nil {
 		return reports.Results{}, err
 	}
 	return j.Results(), nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -210,7 +210,7 @@ func (m Matrix) WriteJSON(path string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(path, append(encoded, '\n'))
+	return disk.Write(path, append(encoded, '\n'))
 }
 
 // WriteMarkdown writes the matrix for people: a line for each pair.
@@ -248,7 +248,7 @@ func (m Matrix) WriteMarkdown(path string) error {
 		}
 		fmt.Fprintf(&b, "| `%s`: the server %s | %s | %s | %s |\n", l.ID, l.Doc, l.Allowed, strings.Join(l.With, ", "), verdict)
 	}
-	return atomicfile.Write(path, []byte(b.String()))
+	return disk.Write(path, []byte(b.String()))
 }
 
 func (m Matrix) byOperation() []PairProof {

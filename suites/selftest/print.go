@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/view"
 	"outreach.example/conformance/spec"
 )
 
@@ -46,7 +46,7 @@ func (m Matrix) Print(w io.Writer, file string) error {
 		}
 		rows = append(rows, row)
 	}
-	err := console.Table(w, columns, rows, 0)
+	err := view.Table(w, columns, rows, 0)
 	_, _ = fmt.Fprintln(w, "\nchecks that caught a defect / checks")
 	problems := m.Problems()
 	const shown = 40

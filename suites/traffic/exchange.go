@@ -13,7 +13,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/har"
+	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/schemas"
@@ -73,7 +73,7 @@ func (x *exchange) named(field string) string {
 
 // exchangeOf returns the exchange of an entry. It reports false if the entry is not of the API, or
 // has no whole response.
-func (j *Judge) exchangeOf(e har.Entry) (*exchange, bool, error) {
+func (j *Judge) exchangeOf(e evidence.Entry) (*exchange, bool, error) {
 	const root = "/api/v2/"
 	address, err := url.Parse(e.Request.URL)
 	if err != nil {
@@ -89,7 +89,7 @@ func (j *Judge) exchangeOf(e har.Entry) (*exchange, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	header := har.Header(e.Request.Headers)
+	header := evidence.Header(e.Request.Headers)
 	x := &exchange{host: address.Scheme + "://" + address.Host + prefix, key: j.keyOf(header), unread: !held || len(body) < e.Response.Content.Size}
 	request := client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Place: j.results.Traffic.Requests - 1}
 	if e.Request.PostData != nil {
@@ -101,7 +101,7 @@ func (j *Judge) exchangeOf(e har.Entry) (*exchange, bool, error) {
 	x.unsent = op.Body != "" && len(request.Body) == 0 && e.Request.BodySize != 0
 	query, err := url.ParseQuery(address.RawQuery)
 	request.Query = query
-	x.Exchange = client.Exchange{Request: request, Status: e.Response.Status, Header: har.Header(e.Response.Headers), Body: body, Sent: e.Started, Took: time.Duration(e.Time)}
+	x.Exchange = client.Exchange{Request: request, Status: e.Response.Status, Header: evidence.Header(e.Response.Headers), Body: body, Sent: e.Started, Took: time.Duration(e.Time)}
 	x.ended = x.Sent.Add(max(0, x.Took))
 	x.Call = api.Call{Operation: op, ID: id, Query: query}
 	if decoded, err := schemas.Decode(request.Body); err == nil {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 
-	"outreach.example/conformance/internal/har"
-	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/disk"
+	"outreach.example/conformance/internal/evidence"
 )
 
 // ReadFile adds each entry of an HTTP Archive, compressed or not.
 func (j *Judge) ReadFile(path string) error {
-	file, err := inputfile.Open(path)
+	file, err := disk.Open(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -23,7 +23,7 @@ func (j *Judge) ReadFile(path string) error {
 		from, err = gzip.NewReader(buffered)
 	}
 	if err == nil {
-		err = har.Read(inputfile.Text(from), j.Add)
+		err = evidence.Read(disk.Text(from), j.Add)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -15,7 +15,6 @@ import (
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
-	"outreach.example/conformance/suites/match"
 )
 
 // mostWaiting bounds the refusals that wait for what the rest of the recording shows.
@@ -124,9 +123,9 @@ var metadata = map[string]struct {
 	id   spec.ID
 	want types.GomegaMatcher
 }{
-	"true":  {spec.MetaTrue, match.Be("an object", gomega.BeAssignableToTypeOf(map[string]any{}))},
-	"false": {spec.MetaFalse, match.BeAbsent()},
-	"":      {spec.MetaAbsent, match.BeAbsent()},
+	"true":  {spec.MetaTrue, api.Be("an object", gomega.BeAssignableToTypeOf(map[string]any{}))},
+	"false": {spec.MetaFalse, api.BeAbsent()},
+	"":      {spec.MetaAbsent, api.BeAbsent()},
 }
 
 // judgeContent compares a 200 with its request.
@@ -140,14 +139,14 @@ func (j *Judge) judgeContent(x *exchange) {
 	default:
 		for _, e := range echoes {
 			if sent := x.named(e.field); sent != "" && len(x.violations) == 0 {
-				j.expect(x.Response, e.id, op, match.HaveMember(e.field, match.EqualID(sent)))
+				j.expect(x.Response, e.id, op, api.HaveMember(e.field, api.EqualID(sent)))
 			}
 		}
 		if op == spec.CreatePlacementTest {
 			j.judgeCreated(x, x.Response)
 		}
 		if asked, ok := metadata[x.filters["with_metadata"]]; ok && op == spec.GetPlacementTest && !x.vague {
-			j.expect(x.Response, asked.id, op, match.HaveMember("metadata", asked.want))
+			j.expect(x.Response, asked.id, op, api.HaveMember("metadata", asked.want))
 		}
 	}
 }
@@ -162,11 +161,11 @@ func (j *Judge) judgeCreated(made *exchange, view api.Response) {
 		case sent == nil:
 		case field == "organization_id" && (owner == "" || sent == owner): // the server sets the same
 		case slices.Contains(spec.CreateReadOnly, field):
-			other := match.Be("a value other than the one sent", gomega.Not(match.EqualJSON(sent)))
-			j.expect(view, spec.StateReadOnly(field), made.op().ID, match.HaveMember(field, other))
-		case len(made.violations) > 0 || late && slices.Contains(match.ChangesAtItsEnd, field): // a server changes it by itself
+			other := api.Be("a value other than the one sent", gomega.Not(api.EqualJSON(sent)))
+			j.expect(view, spec.StateReadOnly(field), made.op().ID, api.HaveMember(field, other))
+		case len(made.violations) > 0 || late && slices.Contains(api.ChangesAtItsEnd, field): // a server changes it by itself
 		case slices.Contains(api.KeptFields(), field) && !api.IsUpToTheServer(field, api.Normalize(sent)):
-			j.expect(view, spec.StateCreate(field), view.Call.Operation.ID, match.HaveMember(field, match.Keep(field, api.Normalize(sent))))
+			j.expect(view, spec.StateCreate(field), view.Call.Operation.ID, api.HaveMember(field, api.Keep(field, api.Normalize(sent))))
 		}
 	}
 }
@@ -185,9 +184,9 @@ func (j *Judge) judgePage(x *exchange) {
 	if limit == x.limit {
 		j.counts(spec.PageLimitAccepted, x.op().ID, 1)
 	}
-	j.expect(x.Response, id, x.op().ID, match.HaveAtMostItems(limit))
-	cursor := match.CursorRequirement(x.op())
-	j.enterVerdict(cursor, x.op().ID, verdictOf(match.CarryCursors(cursor == spec.PageCursorTimestamp), x.page()))
+	j.expect(x.Response, id, x.op().ID, api.HaveAtMostItems(limit))
+	cursor := api.CursorRequirement(x.op())
+	j.enterVerdict(cursor, x.op().ID, verdictOf(api.CarryCursors(cursor == spec.PageCursorTimestamp), x.page()))
 }
 
 // page returns the exchange as a walk of one page.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/har"
+	"outreach.example/conformance/internal/evidence"
 )
 
 const (
@@ -77,20 +77,20 @@ type passing struct {
 	dropped atomic.Int64
 
 	mu    sync.Mutex
-	queue chan har.Entry // nil after the end
+	queue chan evidence.Entry // nil after the end
 }
 
 func newPassing(j *Judge) *passing {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression, transport.MaxIdleConnsPerHost = true, 256
-	p := &passing{Transport: transport, judge: j, judged: make(chan struct{}), queue: make(chan har.Entry, maxUnjudged/besideBodies)}
+	p := &passing{Transport: transport, judge: j, judged: make(chan struct{}), queue: make(chan evidence.Entry, maxUnjudged/besideBodies)}
 	go p.judgeAll(p.queue)
 	return p
 }
 
 // judgeAll judges what has passed. It leaves the processors to requests that are under way,
 // unless much waits.
-func (p *passing) judgeAll(queue <-chan har.Entry) {
+func (p *passing) judgeAll(queue <-chan evidence.Entry) {
 	defer close(p.judged)
 	for e := range queue {
 		for p.under.Load() > 0 && p.waiting.Load() < maxUnjudged/2 {
@@ -130,21 +130,21 @@ func (p *passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := &copying{ReadCloser: response.Body}
 	body.passed = func() {
 		p.under.Add(-1)
-		p.enter(har.Entry{Started: began, Time: har.Millis(time.Since(began)),
-			Request:  har.Request{Method: r.Method, URL: r.URL.String(), Headers: har.Pairs(r.Header), PostData: &har.PostData{Text: string(sent)}},
-			Response: har.Response{Status: response.StatusCode, Headers: har.Pairs(response.Header), Content: body.content(response.Header)}})
+		p.enter(evidence.Entry{Started: began, Time: evidence.Millis(time.Since(began)),
+			Request:  evidence.Request{Method: r.Method, URL: r.URL.String(), Headers: evidence.Pairs(r.Header), PostData: &evidence.PostData{Text: string(sent)}},
+			Response: evidence.Response{Status: response.StatusCode, Headers: evidence.Pairs(response.Header), Content: body.content(response.Header)}})
 	}
 	response.Body = body
 	return response, nil
 }
 
 // weight is the memory that an exchange takes, in bytes.
-func weight(e har.Entry) int64 {
+func weight(e evidence.Entry) int64 {
 	return int64(besideBodies + len(e.Request.PostData.Text) + e.Response.Content.Size)
 }
 
 // enter has an exchange judged, unless too many wait.
-func (p *passing) enter(e har.Entry) {
+func (p *passing) enter(e evidence.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -181,7 +181,7 @@ func (c *copying) Close() error {
 }
 
 // content returns the body, decompressed. It has no text if the copy is not whole.
-func (c *copying) content(header http.Header) har.Content {
+func (c *copying) content(header http.Header) evidence.Content {
 	body, err := c.kept.Bytes(), error(nil)
 	switch encoding := header.Get("Content-Encoding"); encoding {
 	case "", "identity":
@@ -194,7 +194,7 @@ func (c *copying) content(header http.Header) har.Content {
 		err = errors.New(encoding)
 	}
 	if !c.whole || err != nil || len(body) == client.DefaultMaxBody {
-		return har.Content{}
+		return evidence.Content{}
 	}
-	return har.ContentOf(body, har.MimeType(header))
+	return evidence.ContentOf(body, evidence.MimeType(header))
 }

@@ -11,7 +11,6 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
-	"outreach.example/conformance/suites/match"
 )
 
 // history is what the exchanges of a segment ask and show of one row, in the order of time.
@@ -160,7 +159,7 @@ func (j *Judge) judgeView(x *exchange, seen []sighting) {
 	}
 	var found []api.Verdict
 	for _, s := range append(before, after...) {
-		found = append(found, verdictOf(match.AgreeWithRow(s.row().Value, match.ChangesAtItsEnd...), x.Response))
+		found = append(found, verdictOf(api.AgreeWithRow(s.row().Value, api.ChangesAtItsEnd...), x.Response))
 	}
 	if len(found) > 0 {
 		best := slices.MinFunc(found, func(a, b api.Verdict) int { return len(a.Findings) - len(b.Findings) })
@@ -225,7 +224,7 @@ func (j *Judge) judgeDeliveries(whole []walk) {
 		if later < 0 {
 			continue
 		}
-		for id, found := range match.RulesOfDeliveries(match.AttemptsOf(w.Walk), match.AttemptsOf(whole[i+1+later].Walk)) {
+		for id, found := range api.RulesOfDeliveries(api.AttemptsOf(w.Walk), api.AttemptsOf(whole[i+1+later].Walk)) {
 			j.enterVerdict(id, spec.ListWebhookEvents, found)
 		}
 	}

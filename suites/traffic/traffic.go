@@ -20,8 +20,8 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/fixtures/refserver/strict"
-	"outreach.example/conformance/internal/har"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
@@ -46,7 +46,7 @@ type Judge struct {
 	profile *profile.Profile
 	known   bool // the caller has described the target
 	rules   *judge.Rules
-	clients *strict.Clients
+	clients *refserver.Clients
 	ledger  *judge.Ledger
 
 	// What the whole recording shows.
@@ -71,7 +71,7 @@ func New(p *profile.Profile) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	clients, err := strict.New(nil)
+	clients, err := refserver.NewClients(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func New(p *profile.Profile) (*Judge, error) {
 }
 
 // Add judges an exchange. Its error says what of the entry cannot be read.
-func (j *Judge) Add(e har.Entry) error {
+func (j *Judge) Add(e evidence.Entry) error {
 	total := &j.results.Traffic
 	total.Requests++
 	x, ok, err := j.exchangeOf(e)
@@ -217,4 +217,4 @@ func (j *Judge) enterVerdict(id spec.ID, operation string, found api.Verdict) {
 }
 
 // Clients returns what clients have sent that the specification does not allow.
-func (j *Judge) Clients() strict.Report { return j.clients.Report() }
+func (j *Judge) Clients() refserver.ClientReport { return j.clients.Report() }

@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/internal/har"
+	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -28,20 +28,20 @@ type sent struct {
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // entries returns the exchanges as entries of an archive. Each takes 100 ms.
-func entries(all ...sent) (list []har.Entry) {
+func entries(all ...sent) (list []evidence.Entry) {
 	for _, s := range all {
 		method, rest, _ := strings.Cut(s.request, " ")
 		path, body, _ := strings.Cut(rest, " ")
-		e := har.Entry{Started: start.Add(time.Duration(s.at * float64(time.Second))), Time: har.Millis(100 * time.Millisecond)}
-		e.Request = har.Request{Method: method, URL: "https://api.example" + path, Headers: []har.Pair{{Name: "user-agent", Value: "test"}}, BodySize: len(body)}
+		e := evidence.Entry{Started: start.Add(time.Duration(s.at * float64(time.Second))), Time: evidence.Millis(100 * time.Millisecond)}
+		e.Request = evidence.Request{Method: method, URL: "https://api.example" + path, Headers: []evidence.Pair{{Name: "user-agent", Value: "test"}}, BodySize: len(body)}
 		if body != "" {
-			e.Request.PostData = &har.PostData{Text: body}
-			e.Request.Headers = append(e.Request.Headers, har.Pair{Name: "content-type", Value: "application/json"})
+			e.Request.PostData = &evidence.PostData{Text: body}
+			e.Request.Headers = append(e.Request.Headers, evidence.Pair{Name: "content-type", Value: "application/json"})
 		}
 		if s.key != "" {
-			e.Request.Headers = append(e.Request.Headers, har.Pair{Name: "authorization", Value: "Bearer " + token(s.key)})
+			e.Request.Headers = append(e.Request.Headers, evidence.Pair{Name: "authorization", Value: "Bearer " + token(s.key)})
 		}
-		e.Response = har.Response{Status: s.status, Headers: []har.Pair{{Name: "content-type", Value: "application/json"}}, Content: har.ContentOf([]byte(s.response), "application/json")}
+		e.Response = evidence.Response{Status: s.status, Headers: []evidence.Pair{{Name: "content-type", Value: "application/json"}}, Content: evidence.ContentOf([]byte(s.response), "application/json")}
 		list = append(list, e)
 	}
 	return list
@@ -94,14 +94,14 @@ func test(n int, name string) string {
 }
 
 // found judges the exchanges, in reverse order if they are many, and returns the outcomes.
-func found(t *testing.T, p *profile.Profile, all []har.Entry) map[string]reports.Outcome {
+func found(t *testing.T, p *profile.Profile, all []evidence.Entry) map[string]reports.Outcome {
 	t.Helper()
 	j, err := New(p)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for _, e := range all {
 		text, err := json.Marshal(e) // as a file has it
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
-		var read har.Entry
+		var read evidence.Entry
 		NewWithT(t).Expect(json.Unmarshal(text, &read)).To(Succeed())
 		NewWithT(t).Expect(j.Add(read)).To(Succeed())
 	}
@@ -240,7 +240,7 @@ func TestClients(t *testing.T) {
 func TestBrowsers(t *testing.T) {
 	g := NewWithT(t)
 	all := entries(sent{0, "", lists, 200, ""}, sent{1, "", lists, 304, ""}, sent{2, "", "POST " + tests, 200, test(1, "x")}, sent{3, "", lists, 0, ""})
-	all[0].Response.Content = har.Content{Size: 900}
+	all[0].Response.Content = evidence.Content{Size: 900}
 	all[2].Request.BodySize = -1
 	for pair, outcome := range found(t, nil, all) {
 		if !strings.HasPrefix(pair, "SHAPE-") {
@@ -248,7 +248,7 @@ func TestBrowsers(t *testing.T) {
 		}
 	}
 	around := entries(sent{0, "main", lists, 200, page("", 1, 2)}, sent{1, "main", lists, 200, ""}, sent{2, "main", lists, 200, page("", 1, 2)})
-	around[1].Response.Content = har.Content{Size: 900}
+	around[1].Response.Content = evidence.Content{Size: 900}
 	g.Expect(found(t, described(), around)["PAGE-WALK-COMPLETE "+spec.ListLeadLists]).NotTo(Equal(reports.Fail), "a page without its body")
 	j, err := New(nil)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -14,7 +14,6 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
-	"outreach.example/conformance/suites/match"
 )
 
 // walk is a chain of pages, each with the cursor of the one before.
@@ -183,7 +182,7 @@ func (j *Judge) judgeWalk(w walk, whole, alike []walk, rows histories) {
 		j.judgeQuery(w, alike, rows)
 	}
 	if op.Answer == spec.Page && w.End != paging.Broken {
-		j.enterVerdict(ends, op.ID, verdictOf(match.End(0), w.Walk))
+		j.enterVerdict(ends, op.ID, verdictOf(api.End(0), w.Walk))
 	}
 }
 
@@ -205,7 +204,7 @@ func (w walk) breaks(m oracle.Mismatch, list oracle.List, alike []walk) spec.ID 
 	switch {
 	case m.Requirement == spec.PageLimitHonoured: // judgePage judges it
 		return ""
-	case m.Requirement == spec.ListSameValues && slices.Contains(match.ChangesByItself, field), w.selects(m):
+	case m.Requirement == spec.ListSameValues && slices.Contains(api.ChangesByItself, field), w.selects(m):
 		return ""
 	case m.Missing != "" && len(used) > 0 && slices.ContainsFunc(alike, func(other walk) bool { return other.shows(m.Missing) }):
 		return spec.FilterWalk

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/suites/api"
 )
 
@@ -152,7 +152,7 @@ func (b *bodies) wait(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	late := make(<-chan time.Time)
-	if !outage.Ended(ctx) {
+	if !client.Ended(ctx) {
 		late = time.After(settleTime)
 	}
 	select {

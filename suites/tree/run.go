@@ -18,7 +18,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/outage"
+
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -99,7 +99,7 @@ func (t *Tree) Run(ctx context.Context, env *api.Env, plan Plan) (Outcome, error
 	treeLock.Lock()
 	defer treeLock.Unlock()
 	outcome := t.report(n)
-	if plan.Interrupted != nil && ctx.Err() != nil && !outage.Ended(ctx) {
+	if plan.Interrupted != nil && ctx.Err() != nil && !client.Ended(ctx) {
 		plan.Interrupted(outcome)
 	}
 	return outcome, nil

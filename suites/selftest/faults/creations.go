@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 )
 
@@ -130,7 +130,7 @@ func storedDefects() []Defect {
 		}
 		differs := f.name + " in a get " + f.ways[0].words
 		defects = append(defects, defect(spec.StateGetList, get, "shows "+differs, when(served, set(f.name, f.ways[0].wrong))))
-		values := variants.Member(create, f.name).Valid
+		values := contract.Member(create, f.name).Valid
 		for i := len(values) - 1; i >= max(0, len(values)-3); i-- { // the last ones: a run sends the first value with most tests
 			if v := values[i]; v.Value != nil && v.Value != "" && !v.Open && v.What != usual[f.name] {
 				defects = append(defects, defect(requirement, create, "refuses a body with "+v.What+" in "+f.name,

@@ -11,7 +11,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 )
 
@@ -174,7 +174,7 @@ func partDefects() []Defect {
 			k := unserved[turn%len(unserved)]
 			add(k.breaks, "serves "+k.who+" if the request has "+part, k.fits, sent, k.serve)
 		}
-		for _, part := range variants.Query(op.ID) {
+		for _, part := range contract.Query(op.ID) {
 			key := profile.CustomaryKey(op.ID, part.Name)
 			optional(key, has(key))
 			if key != profile.ParamSearch {
@@ -182,7 +182,7 @@ func partDefects() []Defect {
 				add(spec.ScopeExact, "wants another scope if the request has "+key, oneOfFour(0), has(key), refuse(403))
 			}
 		}
-		for _, part := range variants.Body(op.ID) {
+		for _, part := range contract.Body(op.ID) {
 			if len(part.Invalid) > 0 {
 				early(part.Name, sends(part.Name, equal(part.Invalid[0].Value)))
 			}

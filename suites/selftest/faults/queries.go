@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 )
 
@@ -24,7 +24,7 @@ func queryDefects() []Defect {
 		defect(spec.StateDeleteGet, spec.DeletePlacementTest, "shows a deleted test with metadata if it once did", on(spec.GetPlacementTest, with("with_metadata", "true"), keepAnswer(served))),
 	})
 	for i, op := range spec.QueryAccepted.Operations() {
-		for _, part := range variants.Query(op.ID) {
+		for _, part := range contract.Query(op.ID) {
 			key := profile.CustomaryKey(op.ID, part.Name)
 			if key == "limit" || key == profile.ParamStartingAfter || key == profile.ParamSearch && op.ID == spec.ListWebhookEvents { // only URLs and addresses must be served
 				continue

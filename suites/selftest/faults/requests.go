@@ -13,7 +13,7 @@ import (
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 )
 
@@ -45,7 +45,7 @@ var jsonTypes = []wrongValue{{"object", isObject}, {"array", isArray}, {"number"
 
 // mistakesIn returns the kinds of values that a schema rules out, at any depth. A lenient
 // server may turn a number or a boolean into a free text.
-func mistakesIn(s *variants.Schema) (all []wrongValue) {
+func mistakesIn(s *contract.Schema) (all []wrongValue) {
 	free := s.Type.Is("string") && s.Format == "" && s.Pattern == "" && s.Enum == nil
 	for _, t := range jsonTypes {
 		if scalar := t.what == "number" || t.what == "boolean"; !s.Type.Is(t.what) && !(scalar && (free || s.Type.Is("number"))) {
@@ -106,13 +106,13 @@ func mistakesIn(s *variants.Schema) (all []wrongValue) {
 }
 
 // listedValues returns the closed set of a schema, padded to three values.
-func listedValues(s *variants.Schema) []any {
+func listedValues(s *contract.Schema) []any {
 	values, _ := s.Extensions["x-enum"].([]any)
 	return append(append(slices.Clone(s.Enum), values...), nil, nil, nil)
 }
 
 // validText returns what the schema of a string allows.
-func validText(s *variants.Schema) func(string) bool {
+func validText(s *contract.Schema) func(string) bool {
 	switch {
 	case s.Enum != nil:
 		return func(text string) bool { return slices.Contains(s.Enum, any(text)) }
@@ -131,7 +131,7 @@ func fieldMistakes() []Defect {
 		if o.Body == "" {
 			continue
 		}
-		op, schema := o.ID, variants.BodySchema(o.ID)
+		op, schema := o.ID, contract.BodySchema(o.ID)
 		for _, field := range sortedKeys(schema.Properties) {
 			s, take := schema.Properties[field].Value, repaired(op, field)
 			if s.ReadOnly {

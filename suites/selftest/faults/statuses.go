@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 )
 
@@ -80,7 +80,7 @@ func queryCrashes() []Defect {
 	}
 	var defects []Defect
 	for _, op := range spec.Operations() {
-		for i, part := range variants.Query(op.ID) {
+		for i, part := range contract.Query(op.ID) {
 			crash := func(what string, is test) {
 				key := profile.CustomaryKey(op.ID, part.Name)
 				defects = append(defects, defect(spec.StatusAllowed, op.ID, "answers 500 to "+what+" "+part.Name,
@@ -109,7 +109,7 @@ func queryCrashes() []Defect {
 // strayQuery is a request with a query parameter that the document does not show.
 func strayQuery(x *exchange) bool {
 	unknown := len(x.Query)
-	for _, part := range variants.Query(x.Operation) {
+	for _, part := range contract.Query(x.Operation) {
 		if x.Query.Has(x.parameterName(profile.CustomaryKey(x.Operation, part.Name))) {
 			unknown--
 		}
