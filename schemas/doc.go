@@ -18,4 +18,4 @@
 // tests. The package imports spec and nothing else of this module.
 package schemas
 
-//go:generate go run ./generate
+//go:generate go run generate.go

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-//go:generate go run ./generate
+//go:generate go run generate.go
 
 // ID is the permanent id of a requirement.
 type ID string

@@ -2,7 +2,7 @@
 // archive, with a manifest of their digests and a signature. It knows files, digests, keys
 // and dates, and judges nothing.
 //
-// It imports package inputfile, and nothing else of this module.
+// It imports package disk, and nothing else of this module.
 package bundle
 
 import (

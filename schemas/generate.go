@@ -1,3 +1,5 @@
+//go:build ignore
+
 // Command generate writes the files that are derived from openapi.yaml. The
 // command "go generate ./schemas" runs it in that directory.
 package main

@@ -1,3 +1,5 @@
+//go:build ignore
+
 // Command generate writes the typed constants of the requirement ids,
 // ids_gen.go, from the catalogue. Ids of single fields (SHAPE-…) get none:
 // no spec names them.
