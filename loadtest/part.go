@@ -46,9 +46,9 @@ func (p Part) named() string {
 	return name
 }
 
-// ErrShards means that the parts are not one complete run, so nothing can be
+// errShards means that the parts are not one complete run, so nothing can be
 // said about the target.
-var ErrShards = errors.New("the parts are not one complete run")
+var errShards = errors.New("the parts are not one complete run")
 
 // WritePart writes the outcome of a shard as one line of JSON.
 func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario, lagLimit time.Duration) error {
@@ -168,18 +168,18 @@ func whole(parts []Part) error {
 		shard := *p.Results.Run.Shard
 		switch {
 		case shard.Of != of:
-			return fmt.Errorf("%w: %s is of %d shards, %s of %d", ErrShards, first.named(), of, p.named(), shard.Of)
+			return fmt.Errorf("%w: %s is of %d shards, %s of %d", errShards, first.named(), of, p.named(), shard.Of)
 		case shard.Index < 1 || shard.Index > of:
-			return fmt.Errorf("%w: there is no shard %d of %d", ErrShards, shard.Index, of)
+			return fmt.Errorf("%w: there is no shard %d of %d", errShards, shard.Index, of)
 		case i > 0 && shard.Index == parts[i-1].Results.Run.Shard.Index:
-			return fmt.Errorf("%w: shard %d of %d is present twice (it ran twice, or its file was given twice)", ErrShards, shard.Index, of)
+			return fmt.Errorf("%w: shard %d of %d is present twice (it ran twice, or its file was given twice)", errShards, shard.Index, of)
 		case p.Results.Target != first.Results.Target:
-			return fmt.Errorf("%w: %s loaded %s, %s loaded %s", ErrShards, first.named(), first.Results.Target.BaseURL, p.named(),
+			return fmt.Errorf("%w: %s loaded %s, %s loaded %s", errShards, first.named(), first.Results.Target.BaseURL, p.named(),
 				p.Results.Target.BaseURL)
 		case !reflect.DeepEqual(p.Scenarios, first.Scenarios) || p.Results.Run.Seed != first.Results.Run.Seed || p.LagLimit != first.LagLimit:
-			return fmt.Errorf("%w: %s has different scenarios, settings or seed", ErrShards, p.named())
+			return fmt.Errorf("%w: %s has different scenarios, settings or seed", errShards, p.named())
 		case len(p.Outcomes) != len(p.Scenarios):
-			return fmt.Errorf("%w: %s stopped after %d of %d scenarios", ErrShards, p.named(), len(p.Outcomes), len(p.Scenarios))
+			return fmt.Errorf("%w: %s stopped after %d of %d scenarios", errShards, p.named(), len(p.Outcomes), len(p.Scenarios))
 		}
 		for n, o := range p.Outcomes {
 			if err := sameStart(first.named(), p.named(), first.Outcomes[n], o); err != nil {
@@ -189,7 +189,7 @@ func whole(parts []Part) error {
 	}
 	for i := range of {
 		if i >= len(parts) || parts[i].Results.Run.Shard.Index != i+1 {
-			return fmt.Errorf("%w: shard %d of %d is missing", ErrShards, i+1, of)
+			return fmt.Errorf("%w: shard %d of %d is missing", errShards, i+1, of)
 		}
 	}
 	return nil
@@ -202,7 +202,7 @@ func sameStart(first, second string, a, b verdict.Outcome) error {
 	for k := range min(len(a.Recordings), len(b.Recordings)) {
 		if x, y := a.Recordings[k], b.Recordings[k]; !x.Start.Equal(y.Start) {
 			return fmt.Errorf("%w: different start times: phase %s of %s began at %s in %s, at %s in %s (give all shards the same --start-at)",
-				ErrShards, x.Name, a.Name, instant(x.Start), first, instant(y.Start), second)
+				errShards, x.Name, a.Name, instant(x.Start), first, instant(y.Start), second)
 		}
 	}
 	return nil

@@ -17,8 +17,8 @@ type Head struct {
 
 // Bounds of an exchange. The body of a request has at most MaxBody bytes.
 const (
-	MaxHeaders = 40   // of a message
-	MaxHeader  = 1024 // characters of a header, or of the first line
+	maxHeaders = 40   // of a message
+	maxHeader  = 1024 // characters of a header, or of the first line
 )
 
 // Requests counts the requests of one operation for which the specification allows the

@@ -294,7 +294,7 @@ func TestBoundsFailNobody_long(t *testing.T) {
 	for i, body := range bodies {
 		for _, judged := range []Judgement{validator().Answer(op, []byte(body)), validator().Error(404, []byte(body))} {
 			g.Expect(judged.Err).To(HaveOccurred())
-			g.Expect(errors.Is(judged.Err, ErrTooMuch)).To(Equal(i > 0))
+			g.Expect(errors.Is(judged.Err, errTooMuch)).To(Equal(i > 0))
 			g.Expect(len(judged.Findings) + len(judged.Seen)).To(BeZero())
 		}
 	}

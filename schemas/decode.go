@@ -46,24 +46,24 @@ func Memory(value any) int {
 	return size
 }
 
-// SyntaxError is the reason why a body is not one strict JSON value.
-type SyntaxError struct {
+// syntaxError is the reason why a body is not one strict JSON value.
+type syntaxError struct {
 	Offset int64 // of the byte with the error
 	Reason string
 	// Bound means that the value exceeds a bound of this package: it may be valid JSON.
 	Bound bool
 }
 
-func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
+func (e *syntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
 
-// ErrTooMuch is the error for a body that would take too much memory. It says nothing
+// errTooMuch is the error for a body that would take too much memory. It says nothing
 // about the body's syntax.
-var ErrTooMuch = fmt.Errorf("the body holds too many values (the harness decodes at most %d MiB of them)", maxMemory>>20)
+var errTooMuch = fmt.Errorf("the body holds too many values (the harness decodes at most %d MiB of them)", maxMemory>>20)
 
 // Decode returns the one JSON value that the body holds. It is stricter than
 // encoding/json: invalid UTF-8 and deep nesting are errors. Of members with the same name
 // the last one counts. Numbers become json.Number, and those beyond the bounds Unread. Long
-// texts are replaced as Shorten does. Errors are *SyntaxError, or ErrTooMuch.
+// texts are replaced as Shorten does. Errors are *syntaxError, or errTooMuch.
 func Decode(body []byte) (any, error) {
 	d := decoder{data: body}
 	return d.document()
@@ -110,19 +110,19 @@ func validPrefix(data []byte) int {
 }
 
 func (d *decoder) fail(format string, args ...any) error {
-	return &SyntaxError{Offset: int64(d.pos), Reason: fmt.Sprintf(format, args...)}
+	return &syntaxError{Offset: int64(d.pos), Reason: fmt.Sprintf(format, args...)}
 }
 
 // exceeds reports a value beyond a bound of this package.
 func (d *decoder) exceeds(format string, args ...any) error {
-	return &SyntaxError{Offset: int64(d.pos), Reason: fmt.Sprintf(format, args...), Bound: true}
+	return &syntaxError{Offset: int64(d.pos), Reason: fmt.Sprintf(format, args...), Bound: true}
 }
 
 // beyondBounds returns an error if a body could not be read because of a bound of this
 // package. That says nothing about the server.
 func beyondBounds(err error) error {
-	var syntax *SyntaxError
-	if errors.Is(err, ErrTooMuch) {
+	var syntax *syntaxError
+	if errors.Is(err, errTooMuch) {
 		return err
 	}
 	if errors.As(err, &syntax) && syntax.Bound {
@@ -153,7 +153,7 @@ func (d *decoder) peek() byte {
 
 func (d *decoder) value() (any, error) {
 	if d.size += scalarMemory; d.size > maxMemory {
-		return nil, ErrTooMuch
+		return nil, errTooMuch
 	}
 	switch c := d.peek(); {
 	case c == '{':

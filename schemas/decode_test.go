@@ -35,7 +35,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	for _, c := range cases {
 		value, err := Decode([]byte(c.body))
-		var syntax *SyntaxError
+		var syntax *syntaxError
 		if !errors.As(err, &syntax) || syntax.Offset != c.offset || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%q: %v, %v; want %q at byte %d", c.body, value, err, c.reason, c.offset)
 		}
@@ -92,7 +92,7 @@ func nested(depth int) any {
 func decodeLikeStandardLibrary(t interface{ Fatalf(string, ...any) }, body []byte) {
 	got, err := Decode(body)
 	if err != nil {
-		var syntax *SyntaxError
+		var syntax *syntaxError
 		if !errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > int64(len(body)) {
 			t.Fatalf("%q: error %v", body, err)
 		}

@@ -91,7 +91,7 @@ type readRow struct {
 // row: they were parsed before, and end at the same byte.
 func (d *decoder) row() (any, error) {
 	start := d.pos
-	if end := ObjectEnd(d.data[:min(len(d.data), start+rowBytes)], start); end > 0 { // the cache has no longer row
+	if end := objectEnd(d.data[:min(len(d.data), start+rowBytes)], start); end > 0 { // the cache has no longer row
 		if row, ok := d.rows.find(d.data[start:end]); ok {
 			d.pos = end
 			d.rows.rows = append(d.rows.rows, readRow{value: row.value, known: row})
@@ -107,9 +107,9 @@ func (d *decoder) row() (any, error) {
 	return value, nil
 }
 
-// ObjectEnd returns the position after the JSON object that begins at start; 0 if no
+// objectEnd returns the position after the JSON object that begins at start; 0 if no
 // object begins there, or if it has no end. It reads braces and strings only.
-func ObjectEnd(data []byte, start int) int {
+func objectEnd(data []byte, start int) int {
 	if start >= len(data) || data[start] != '{' {
 		return 0
 	}

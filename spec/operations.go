@@ -44,7 +44,7 @@ type Operation struct {
 	Scope    Scope
 	Answer   Answer
 	Resource string // schema component of the resource in the answer
-	Cursor   string // CursorFree or CursorTimestamp; "" without pages
+	Cursor   string // cursorFree or cursorTimestamp; "" without pages
 	Query    []Parameter
 	Filters  []Filter
 	Owner    []string // fields of a row that name its workspace
@@ -56,8 +56,8 @@ type Operation struct {
 
 // Kinds of cursors.
 const (
-	CursorFree      = "free" // the specification leaves the kind open
-	CursorTimestamp = "timestamp"
+	cursorFree      = "free" // the specification leaves the kind open
+	cursorTimestamp = "timestamp"
 )
 
 // Parameter is a query parameter.

@@ -8,16 +8,16 @@ import (
 // keyRequirements are the requirements on authentication and scopes.
 func keyRequirements() []Requirement {
 	auth := func(id, statement, method string) Requirement {
-		return Requirement{ID: id, Level: Stated, Group: GroupKeys, Profile: ProfileScopes, Statement: statement,
+		return Requirement{ID: id, Level: stated, Group: GroupKeys, Profile: ProfileScopes, Statement: statement,
 			Section: "Authentication, rule 3; Errors", Method: method, Operations: allOps()}
 	}
 	accepts := func(id, which string) Requirement {
-		return Requirement{ID: id, Level: Stated, Group: GroupKeys, Profile: ProfileScopes,
+		return Requirement{ID: id, Level: stated, Group: GroupKeys, Profile: ProfileScopes,
 			Statement: "A key whose only scope is " + which + " is enough for the request.",
 			Section:   "Authentication, rule 2; Endpoints", Method: "A valid request with such a key must get 200.", Operations: scopedOps()}
 	}
 	refuses := func(id, which, method string) Requirement {
-		return Requirement{ID: id, Level: Stated, Group: GroupKeys, Profile: ProfileScopes,
+		return Requirement{ID: id, Level: stated, Group: GroupKeys, Profile: ProfileScopes,
 			Statement: "A key " + which + " is rejected: no 2xx and no 5xx.",
 			Section:   "Authentication, rule 2", Method: method + " The exact 4xx status is observed.", Operations: scopedOps()}
 	}
@@ -32,7 +32,7 @@ func keyRequirements() []Requirement {
 			"A random token and other spellings of a valid key are sent, such as in quotes or encoded, also beside mistakes. Each revoked key is sent so to two operations."),
 		auth("AUTH-KEY-REVOKED", "A request with a revoked key gets 401.",
 			"The profile's revoked keys are sent, alone and beside a valid key, and beside mistakes. Letter case and blanks of the scheme vary."),
-		{ID: "AUTH-NO-EFFECT", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+		{ID: "AUTH-NO-EFFECT", Level: derived, Group: GroupKeys, Profile: ProfileScopes,
 			Statement: "A request that is rejected for lack of valid authorization changes nothing.",
 			Reasoning: "The response reports an error instead of the effect that a 200 reports.",
 			Section:   "Authentication, rule 3; Errors",
@@ -44,34 +44,34 @@ func keyRequirements() []Requirement {
 		refuses("SCOPE-NONE", "without any scope", "A valid request is sent with a key that has no scope."),
 		refuses("SCOPE-WRONG-RESOURCE", "for the right action on another resource only", "A valid request is sent with a key whose only scope names another resource. Each other resource is tried."),
 		refuses("SCOPE-WRONG-ACTION", "for another action on the right resource only", "A valid request is sent with keys whose only scope names another action, on this resource and on all resources."),
-		{ID: "SCOPE-EFFECT", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+		{ID: "SCOPE-EFFECT", Level: derived, Group: GroupKeys, Profile: ProfileScopes,
 			Statement: "A request with a narrow key takes effect in the key's workspace, as with an all:all key.",
 			Reasoning: "Any of the four scopes is enough for the request, and a 200 reports its effect.",
 			Section:   "Authentication, rule 2; Endpoints",
 			Method:    "The full key of the workspace looks for the created or deleted resource.", Operations: lookedUpOps()},
-		{ID: "SCOPE-NO-EFFECT", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+		{ID: "SCOPE-NO-EFFECT", Level: derived, Group: GroupKeys, Profile: ProfileScopes,
 			Statement: "A request that is rejected for lack of a scope changes nothing.",
 			Reasoning: "The request requires a scope that the key lacks.",
 			Section:   "Authentication, rule 2",
 			Method:    "Valid requests are sent without any scope, and with scopes for other actions and resources. Then the tests or subsequences are looked up.", Operations: lookedUpOps()},
-		{ID: "SCOPE-SEVERAL", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+		{ID: "SCOPE-SEVERAL", Level: derived, Group: GroupKeys, Profile: ProfileScopes,
 			Statement: "A key with several scopes may do what each of them allows.",
 			Reasoning: "One of the four scopes is enough for the request, whichever other scopes the key has.",
 			Section:   "Authentication, rule 2", Method: "A valid request with such a key must get 200. The scope is not the first of the key.", Operations: scopedOps()},
-		{ID: "SCOPE-SEVERAL-ONLY", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+		{ID: "SCOPE-SEVERAL-ONLY", Level: derived, Group: GroupKeys, Profile: ProfileScopes,
 			Statement: "A key with several scopes may do nothing that none of them allows: no 2xx and no 5xx.",
 			Reasoning: "The request requires one of four scopes. Two scopes that name its resource and its action separately are none of them.",
 			Section:   "Authentication, rule 2", Method: "A valid request is sent with a key that has the resource and the action in different scopes. The exact 4xx status is observed.", Operations: scopedOps()},
-		{ID: "SCOPE-SAME-ROWS", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+		{ID: "SCOPE-SAME-ROWS", Level: derived, Group: GroupKeys, Profile: ProfileScopes,
 			Statement: "Every key of a workspace that may make the request sees the same rows, with the same values.",
 			Reasoning: "The token is the key of a workspace, and one of four scopes is enough for the request. Nothing is said of rows or fields that a scope hides.",
 			Section:   "Authentication, rules 1 and 2",
 			Method:    "The rows for each key of the profile are compared with those for the all:all key, which reads before and after. A move is repeated with each key.", Operations: append(ops(func(o Operation) bool { return !o.Unsafe() }), MoveLead)},
-		{ID: "ADMIN-KEY", Level: Stated, Group: GroupKeys, Profile: ProfileAdmin,
+		{ID: "ADMIN-KEY", Level: stated, Group: GroupKeys, Profile: ProfileAdmin,
 			Statement: "A key of a workspace that is not an admin workspace cannot move accounts.",
 			Section:   "Endpoints / Accounts; Authentication, rule 4",
 			Method:    "An otherwise valid move is sent with keys of the source workspace and of an unrelated one. It must be rejected, and the account must not move.", Operations: []string{MoveAccounts}},
-		{ID: "ADMIN-SAME", Level: Stated, Group: GroupKeys, Profile: ProfileAdmin,
+		{ID: "ADMIN-SAME", Level: stated, Group: GroupKeys, Profile: ProfileAdmin,
 			Statement: "Accounts cannot move between workspaces that do not share an admin workspace.",
 			Section:   "Endpoints / Accounts; Authentication, rule 4",
 			Method:    "The destination, then the source, is a workspace under another admin workspace. The move must be rejected.", Operations: []string{MoveAccounts}},
@@ -82,7 +82,7 @@ func keyRequirements() []Requirement {
 // to the operation whose body needs the options.
 func optionsRequirements() []Requirement {
 	option := func(id string, group Group, profile Profile, statement, method string) Requirement {
-		return Requirement{ID: id, Level: Derived, Group: group, Profile: profile, Statement: statement,
+		return Requirement{ID: id, Level: derived, Group: group, Profile: profile, Statement: statement,
 			Reasoning: "The path is listed under Endpoints. Every endpoint requires the Authorization header and can return the four errors.",
 			Section:   "Endpoints / Inbox placement tests; Errors",
 			Method:    method + " If an all:all key does not see the options either, any refusal passes.", Operations: []string{CreatePlacementTest}}
@@ -104,7 +104,7 @@ func optionsRequirements() []Requirement {
 func isolationRequirements() []Requirement {
 	const reasoning = "The token is the key of one workspace, and resources belong to workspaces."
 	isolate := func(id, statement, method string, on ...string) Requirement {
-		return Requirement{ID: id, Level: Derived, Group: GroupIsolation, Profile: ProfileIsolation,
+		return Requirement{ID: id, Level: derived, Group: GroupIsolation, Profile: ProfileIsolation,
 			Statement: statement, Reasoning: reasoning, Section: "Authentication, rule 1; What the service does", Method: method, Operations: on}
 	}
 	return []Requirement{
@@ -136,41 +136,41 @@ func requestRequirements() []Requirement {
 			Statement: statement, Reasoning: reasoning, Section: section,
 			Method: method + " The response must be neither 2xx nor 5xx. Its status and body are observed.", Operations: on})
 	}
-	refuse("REQUEST-JSON", Derived, "A request body from which no JSON value can be read is not accepted.",
+	refuse("REQUEST-JSON", derived, "A request body from which no JSON value can be read is not accepted.",
 		"Request bodies are JSON with required members. A body that cannot be parsed cannot hold them. A parser may accept more than JSON (RFC 8259, section 9), so only such bodies count.",
 		"What the service does", "A truncated body and a form are sent.", bodyOps()...)
-	refuse("REQUEST-OBJECT", Derived, "A request body that is not an object is not accepted.",
+	refuse("REQUEST-OBJECT", derived, "A request body that is not an object is not accepted.",
 		"The body is documented as an object with members.", "Endpoints", "An array and a string are sent.", bodyOps()...)
-	refuse("REQUEST-PATH-ID", Derived, "A path id that is not a UUID is not accepted.",
+	refuse("REQUEST-PATH-ID", derived, "A path id that is not a UUID is not accepted.",
 		"The path parameter is a required uuid.", "Endpoints", "Words, signs and malformed UUIDs replace the id.", pathIDOps()...)
 
 	for _, field := range CreateRequired {
-		refuse("REQUEST-REQUIRED-"+strings.ToUpper(field), Stated, "A body without "+field+" does not create a test.", "",
+		refuse("REQUEST-REQUIRED-"+strings.ToUpper(field), stated, "A body without "+field+" does not create a test.", "",
 			"Endpoints / Inbox placement tests", "A valid body is sent without the field.", CreatePlacementTest)
 	}
 	for _, field := range append(append([]string(nil), CreateRequired...), CreateOptional...) {
-		refuse("REQUEST-INVALID-"+strings.ToUpper(field), Derived, "A body whose "+field+" has a wrong type or value does not create a test.",
+		refuse("REQUEST-INVALID-"+strings.ToUpper(field), derived, "A body whose "+field+" has a wrong type or value does not create a test.",
 			"The field's type and values are stated, and they apply to the request too.",
 			"Endpoints / Inbox placement tests; Resources and their fields", "A valid body is sent with values of each other type, values just outside the set or the bounds, and malformed values. "+
 				"A value that servers convert, such as true for the number 1, may be accepted if the response does not show it as it was sent.", CreatePlacementTest)
 	}
 	notUUID := func(id, what, on string) {
-		refuse(id, Derived, what+" that is not a UUID is not accepted.", "The type is stated.", "Endpoints / "+MustOperation(on).Section,
+		refuse(id, derived, what+" that is not a UUID is not accepted.", "The type is stated.", "Endpoints / "+MustOperation(on).Section,
 			"Values of other types, words and malformed UUIDs are sent.", on)
 	}
-	refuse("REQUEST-REQUIRED-VARIABLES", Stated, "A body without variables does not add variables.", "",
+	refuse("REQUEST-REQUIRED-VARIABLES", stated, "A body without variables does not add variables.", "",
 		"Endpoints / Campaigns", "An empty object is sent.", AddCampaignVariables)
-	refuse("REQUEST-INVALID-VARIABLES", Derived, "Variables that are not an array of strings are not accepted.",
+	refuse("REQUEST-INVALID-VARIABLES", derived, "Variables that are not an array of strings are not accepted.",
 		"The type is stated.", "Endpoints / Campaigns", "Values of other types, and arrays with such items, are sent.", AddCampaignVariables)
 	notUUID("REQUEST-INVALID-ID", "A lead id", MoveLead)
 	notUUID("REQUEST-INVALID-SUBSEQUENCE_ID", "A subsequence_id", MoveLead)
-	refuse("REQUEST-EMAILS-EMPTY", Stated, "An empty list of emails does not move accounts.", "",
+	refuse("REQUEST-EMAILS-EMPTY", stated, "An empty list of emails does not move accounts.", "",
 		"Limits; Endpoints / Accounts", "An empty array is sent.", MoveAccounts)
-	refuse("REQUEST-INVALID-ACCOUNT_EMAILS", Derived, "An emails member that is not an array of email addresses is not accepted.",
+	refuse("REQUEST-INVALID-ACCOUNT_EMAILS", derived, "An emails member that is not an array of email addresses is not accepted.",
 		"The type is stated.", "Endpoints / Accounts", "Values of other types, and arrays with such items, are sent.", MoveAccounts)
 	notUUID("REQUEST-INVALID-SOURCE_WORKSPACE_ID", "A source_workspace_id", MoveAccounts)
 	notUUID("REQUEST-INVALID-DESTINATION_WORKSPACE_ID", "A destination_workspace_id", MoveAccounts)
-	return append(table, Requirement{ID: "REQUEST-NO-EFFECT", Level: Derived, Group: GroupRequests, Profile: ProfileWrite,
+	return append(table, Requirement{ID: "REQUEST-NO-EFFECT", Level: derived, Group: GroupRequests, Profile: ProfileWrite,
 		Statement: "A request that is rejected because a part of it is invalid changes nothing.",
 		Reasoning: "The response reports an error instead of the effect that a 200 reports.",
 		Section:   "Endpoints",
@@ -221,20 +221,20 @@ func errorRequirements() []Requirement {
 				Method: "Every " + status + " response in any check is validated. The checks provoke it with " + k.how + ".", Operations: k.ops,
 			})
 		}
-		add("BODY", Stated, "The body of a "+status+" response is a JSON object.", "")
-		add("CONTENT_TYPE", Derived, "A "+status+" response declares JSON in its Content-Type.",
+		add("BODY", stated, "The body of a "+status+" response is a JSON object.", "")
+		add("CONTENT_TYPE", derived, "A "+status+" response declares JSON in its Content-Type.",
 			"Error responses are JSON objects, and clients rely on the header to recognize JSON.")
-		add("STATUSCODE", Stated, "The statusCode of a "+status+" response is the number "+status+".", "")
-		add("ERROR", Stated, "The error of a "+status+" response is the string “"+ErrorText[k.status]+"”.", "")
-		add("MESSAGE", Stated, "The message of a "+status+" response is a non-empty string.", "")
+		add("STATUSCODE", stated, "The statusCode of a "+status+" response is the number "+status+".", "")
+		add("ERROR", stated, "The error of a "+status+" response is the string “"+ErrorText[k.status]+"”.", "")
+		add("MESSAGE", stated, "The message of a "+status+" response is a non-empty string.", "")
 	}
 	return join(table, []Requirement{
-		{ID: "NOT-FOUND", Level: Stated, Group: GroupErrors, Profile: ProfileRead,
+		{ID: "NOT-FOUND", Level: stated, Group: GroupErrors, Profile: ProfileRead,
 			Statement: "A valid request whose path names an unknown resource gets 404.",
 			Section:   "Errors", Method: "A new version 7 UUID replaces the id.", Operations: pathIDOps()},
 		unknownInBody("NOT-FOUND-LEAD", "Moving an unknown lead is rejected.", "the lead's id"),
 		unknownInBody("NOT-FOUND-SUBSEQUENCE", "Moving an existing lead to an unknown subsequence is rejected.", "subsequence_id"),
-		{ID: "BILLING-402", Level: Stated, Group: GroupBilling, Profile: ProfileBilling,
+		{ID: "BILLING-402", Level: stated, Group: GroupBilling, Profile: ProfileBilling,
 			Statement: "A valid request for a workspace without an active paid plan gets 402.",
 			Section:   "Errors", Method: "A key of the unpaid workspace sends an otherwise valid request about that workspace's own data.", Operations: allOps()},
 	})
@@ -243,7 +243,7 @@ func errorRequirements() []Requirement {
 // unknownInBody says that a lead move cannot be served if its body names what does not
 // exist. The 404 of the section Errors is for the requested resource, which the path names.
 func unknownInBody(id, statement, replaced string) Requirement {
-	return Requirement{ID: id, Level: Derived, Group: GroupErrors, Profile: ProfileWrite, Statement: statement,
+	return Requirement{ID: id, Level: derived, Group: GroupErrors, Profile: ProfileWrite, Statement: statement,
 		Reasoning: "What does not exist cannot be moved, nor be moved to. The status of the rejection is not shown.",
 		Section:   "Errors; Endpoints / Leads",
 		Method:    "A new version 7 UUID replaces " + replaced + ". The response must be neither 2xx nor 5xx. Its status is observed.", Operations: []string{MoveLead}}
@@ -266,14 +266,14 @@ func deletingOps() []string { return ops(Operation.Deletes) }
 
 func rateRequirements() []Requirement {
 	return []Requirement{
-		{ID: "RATE-429", Level: Stated, Group: GroupRate, Profile: ProfileRateLimit,
+		{ID: "RATE-429", Level: stated, Group: GroupRate, Profile: ProfileRateLimit,
 			Statement: "A request beyond the rate limit gets 429.",
 			Section:   "Errors; Limits", Method: "Requests with the profile's rate-limit key exceed the declared limit within its window, up to the profile's request budget. No excess request may get another error.", Operations: allOps()},
-		{ID: "RATE-NO-EFFECT", Level: Derived, Group: GroupRate, Profile: ProfileRateLimit,
+		{ID: "RATE-NO-EFFECT", Level: derived, Group: GroupRate, Profile: ProfileRateLimit,
 			Statement: "A request that is rejected because of the rate limit changes nothing.",
 			Reasoning: "The response reports an error instead of the change that a 200 reports.",
 			Section:   "Errors; Limits", Method: "Valid changes are sent while lists have driven the profile's rate-limit key over its limit. Once the limit's period has passed, the tests, the subsequences or the account are looked up.", Operations: seenOps()},
-		{ID: "RATE-RESUMES", Level: Derived, Group: GroupRate, Profile: ProfileRateLimit,
+		{ID: "RATE-RESUMES", Level: derived, Group: GroupRate, Profile: ProfileRateLimit,
 			Statement: "After the limit's period, the same valid request is served again.",
 			Reasoning: "A rate limit counts requests per period. A key that is rejected forever is revoked, not limited.",
 			Section:   "Limits", Method: "After a 429 the request is retried, following Retry-After or backing off, until it is served.", Operations: listOps()},

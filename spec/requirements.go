@@ -8,8 +8,8 @@ type Level string
 // Stated: a sentence or a table row says it. Derived: it follows by necessity
 // from what is stated. Requirement.Reasoning says why.
 const (
-	Stated  Level = "stated"
-	Derived Level = "derived"
+	stated  Level = "stated"
+	derived Level = "derived"
 )
 
 // Profile is a set of requirements that a run can select.
@@ -164,7 +164,7 @@ func listOps() []string { return ops(func(o Operation) bool { return o.Answer !=
 func plainOps() []string { return ops(func(o Operation) bool { return o.Answer == Array }) }
 
 // timedOps returns the lists whose cursor is a timestamp.
-func timedOps() []string { return ops(func(o Operation) bool { return o.Cursor == CursorTimestamp }) }
+func timedOps() []string { return ops(func(o Operation) bool { return o.Cursor == cursorTimestamp }) }
 
 // has reports whether the operation's resource has the field.
 func (o Operation) has(field string) bool {

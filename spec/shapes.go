@@ -178,39 +178,39 @@ func upperSnake(camel string) string {
 // then each row of the field tables.
 func shapeRequirements() []Requirement {
 	table := []Requirement{
-		{ID: "SERVED", Level: Stated, Group: GroupShape, Profile: ProfileShape,
+		{ID: "SERVED", Level: stated, Group: GroupShape, Profile: ProfileShape,
 			Statement: "The server implements the operation.",
 			Section:   "Endpoints",
 			Method: "An operation is missing if each request gets 404, 405 or 501: without a key, with a key, and for a resource that exists. " +
 				"Nothing that needs a missing operation is assessed.", Operations: allOps()},
-		{ID: "STATUS-200", Level: Stated, Group: GroupShape, Profile: ProfileShape,
+		{ID: "STATUS-200", Level: stated, Group: GroupShape, Profile: ProfileShape,
 			Statement: "A valid request with an authorized key gets status 200.",
 			Section:   "Endpoints (each operation: “200: …”)",
 			Method:    "Every fully valid request, in any check, must get 200. Any other 2xx status, on any request, is a violation too.", Operations: allOps()},
-		{ID: "STATUS-ALLOWED", Level: Derived, Group: GroupShape, Profile: ProfileShape,
+		{ID: "STATUS-ALLOWED", Level: derived, Group: GroupShape, Profile: ProfileShape,
 			Statement: "The status of a response is one that the specification allows for the request. It is never a redirect or a server error.",
 			Reasoning: "The specification shows 200 and four errors, and leaves open how invalid requests are refused. Nothing in it allows a redirect or a server error.",
 			Section:   "Endpoints; Errors",
 			Method: "Each request of a run says in advance which statuses are right. Any other one is a violation, unless another requirement says so. " +
 				"Each operation also gets an unknown query parameter.", Operations: allOps()},
-		{ID: "BODY-JSON", Level: Stated, Group: GroupShape, Profile: ProfileShape,
+		{ID: "BODY-JSON", Level: stated, Group: GroupShape, Profile: ProfileShape,
 			Statement: "The body of a 200 response is one JSON value in UTF-8, with no trailing content.",
 			Section:   "What the service does (all endpoints return JSON)",
 			Method:    "Every 200 body is decoded strictly.", Operations: allOps()},
-		{ID: "BODY-TYPE", Level: Stated, Group: GroupShape, Profile: ProfileShape,
+		{ID: "BODY-TYPE", Level: stated, Group: GroupShape, Profile: ProfileShape,
 			Statement: "The 200 body has the documented outer form: an object, or for " + plainLists() + " a plain array of objects.",
 			Section:   "Endpoints", Method: "The outermost type of every 200 body is checked.", Operations: allOps()},
-		{ID: "CONTENT-TYPE", Level: Derived, Group: GroupShape, Profile: ProfileShape,
+		{ID: "CONTENT-TYPE", Level: derived, Group: GroupShape, Profile: ProfileShape,
 			Statement: "A 200 response declares JSON in its Content-Type (application/json or a +json type, any parameters).",
 			Reasoning: "All endpoints return JSON, and clients rely on the header to recognize it.",
 			Section:   "What the service does", Method: "The header of every 200 response is parsed.", Operations: allOps()},
-		{ID: "PAGE-ITEMS-PRESENT", Level: Stated, Group: GroupPages, Profile: ProfileShape,
+		{ID: "PAGE-ITEMS-PRESENT", Level: stated, Group: GroupPages, Profile: ProfileShape,
 			Statement: "A page has the member items.", Section: "Pagination (list endpoints)",
 			Method: "Every page seen is checked.", Operations: pagedOps()},
-		{ID: "PAGE-ITEMS-TYPE", Level: Stated, Group: GroupPages, Profile: ProfileShape,
+		{ID: "PAGE-ITEMS-TYPE", Level: stated, Group: GroupPages, Profile: ProfileShape,
 			Statement: "The items of a page are an array of objects.", Section: "Pagination (list endpoints)",
 			Method: "Every page seen is checked.", Operations: pagedOps()},
-		{ID: "PAGE-CURSOR-TYPE", Level: Stated, Group: GroupPages, Profile: ProfileShape,
+		{ID: "PAGE-CURSOR-TYPE", Level: stated, Group: GroupPages, Profile: ProfileShape,
 			Statement: "If present, next_starting_after is a string, or null at the end of the list.",
 			Section:   "Pagination (list endpoints)", Method: "Every page seen is checked.", Operations: pagedOps()},
 	}
@@ -241,12 +241,12 @@ func fieldRequirements() []Requirement {
 				Operations: answering,
 			})
 		}
-		row(Type, Stated, "In "+article(f.Resource)+", "+f.Path+", if present, is "+f.Type+".", "")
+		row(Type, stated, "In "+article(f.Resource)+", "+f.Path+", if present, is "+f.Type+".", "")
 		if f.Value != "" {
-			row(Value, Stated, "In "+article(f.Resource)+", the value of "+f.Path+", if present, is "+f.Value+".", "")
+			row(Value, stated, "In "+article(f.Resource)+", the value of "+f.Path+", if present, is "+f.Value+".", "")
 		}
 		if f.Required {
-			row(Present, Derived, present(f),
+			row(Present, derived, present(f),
 				"The field is documented, its meaning always applies, and the table does not allow null.")
 		}
 	}

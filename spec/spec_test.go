@@ -31,8 +31,8 @@ func TestTheCatalogueIsComplete(t *testing.T) {
 	for _, r := range Requirements() {
 		entry(r.ID, r.Operations, r.Statement, r.Section, r.Method, string(r.Group), string(r.Profile))
 		g.Expect(r.Operations).NotTo(BeEmpty(), r.ID)
-		g.Expect(r.Level).To(BeElementOf(Stated, Derived))
-		g.Expect(r.Level == Derived).To(Equal(r.Reasoning != ""), "%s: a derived requirement gives its reasoning", r.ID)
+		g.Expect(r.Level).To(BeElementOf(stated, derived))
+		g.Expect(r.Level == derived).To(Equal(r.Reasoning != ""), "%s: a derived requirement gives its reasoning", r.ID)
 		g.Expect(r.Profile).NotTo(Equal(ProfileFull))
 		groups[r.Group], profiles[r.Profile] = true, true
 		g.Expect(Quotes(r)).NotTo(BeEmpty(), "%s quotes nothing (add an entry to quoted)", r.ID)

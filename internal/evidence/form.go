@@ -70,7 +70,7 @@ func read(from io.Reader, each func(Entry) error) (r Run, err error) {
 		return r, fmt.Errorf("not a compressed HTTP archive: %w (run --evidence writes one)", err)
 	}
 	lines := bufio.NewScanner(io.LimitReader(zip, maxSize))
-	lines.Buffer(make([]byte, 0, 1<<20), MaxEntry)
+	lines.Buffer(make([]byte, 0, 1<<20), maxEntry)
 	as := newEncoder()
 	lines.Scan()
 	if err := as.strictly(lines.Bytes(), headBegins, headEnds, &creator{}); err != nil {

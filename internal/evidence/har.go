@@ -181,8 +181,8 @@ func Header(pairs []Pair) http.Header {
 	return h
 }
 
-// QueryOf returns the parameters of an address.
-func QueryOf(address *url.URL) []Pair {
+// queryOf returns the parameters of an address.
+func queryOf(address *url.URL) []Pair {
 	values, _ := url.ParseQuery(address.RawQuery) // what cannot be read stands in the address
 	return Pairs(values)
 }

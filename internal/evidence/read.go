@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// MaxEntry is the maximum length of an entry in bytes.
-const MaxEntry = 64 << 20
+// maxEntry is the maximum length of an entry in bytes.
+const maxEntry = 64 << 20
 
 // Read calls the function with each entry of the archive. Its error says at which byte or entry the
 // archive cannot be read.
 func Read(from io.Reader, each func(Entry) error) error {
-	bounded := &bounded{from: from, left: MaxEntry}
+	bounded := &bounded{from: from, left: maxEntry}
 	d := json.NewDecoder(bounded)
 	for _, name := range []string{"log", "entries"} {
 		open, err := d.Token()
@@ -40,7 +40,7 @@ func Read(from io.Reader, each func(Entry) error) error {
 	}
 	n := 0
 	for ; d.More(); n++ {
-		bounded.left = MaxEntry
+		bounded.left = maxEntry
 		var e Entry
 		if err := d.Decode(&e); err != nil && !ofOthers(err) {
 			return fmt.Errorf("entry %d, byte %d: %w", n, d.InputOffset(), err)
@@ -49,7 +49,7 @@ func Read(from io.Reader, each func(Entry) error) error {
 			return fmt.Errorf("entry %d: %w", n, err)
 		}
 	}
-	bounded.left = MaxEntry
+	bounded.left = maxEntry
 	_, err = d.Token() // the end of the entries
 	for range 2 {      // those of the log and of the archive
 		if err == nil {
@@ -106,7 +106,7 @@ const maxBlanks = 64 << 10
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("an entry is longer than %d MiB", MaxEntry>>20)
+		return 0, fmt.Errorf("an entry is longer than %d MiB", maxEntry>>20)
 	}
 	n, err := b.from.Read(p)
 	b.left -= n

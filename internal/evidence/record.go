@@ -145,7 +145,7 @@ func requestOf(wire *http.Request, req client.Request) Request {
 	if wire == nil {
 		return r
 	}
-	r.Method, r.URL, r.Headers, r.Query = wire.Method, wire.URL.String(), Pairs(wire.Header), QueryOf(wire.URL)
+	r.Method, r.URL, r.Headers, r.Query = wire.Method, wire.URL.String(), Pairs(wire.Header), queryOf(wire.URL)
 	if len(body) > 0 {
 		r.PostData = &PostData{MimeType: wire.Header.Get("Content-Type"), Text: redact.Process.Text(string(body))}
 	}

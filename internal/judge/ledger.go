@@ -98,8 +98,8 @@ func (l *Ledger) at(p spec.Pair) *entry {
 	return l.entries[p]
 }
 
-// Selected reports whether this run judges the pair.
-func (l *Ledger) Selected(p spec.Pair) bool {
+// selected reports whether this run judges the pair.
+func (l *Ledger) selected(p spec.Pair) bool {
 	mustKnow(p)
 	_, ok := l.entries[p]
 	return ok || l.open

@@ -127,7 +127,7 @@ func TestLedgerIsSafeForConcurrentUse(t *testing.T) {
 				l.Missing(listStatus, "a key")
 				l.Troubled("a spec", "it broke", listStatus)
 				l.Observe(spec.OpenPointDirection, spec.ListLeadLists, "asc")
-				l.Selected(listStatus)
+				l.selected(listStatus)
 				_, _, _, _ = l.Checks(), l.Observations(), l.Troubles(), l.Violations()
 			}
 		})

@@ -106,7 +106,7 @@ func searches(f *Filter, resource string) {
 		}
 	}
 	f.queries = each(f.Key, func(rows []paging.Row, most int) []string {
-		terms := append(Distinct(rows, first, most), Unusual(rows, first, most)...)
+		terms := append(Distinct(rows, first, most), unusual(rows, first, most)...)
 		for _, field := range f.Fields {
 			text := func(row paging.Row) string { return textOf(row.Value[field]) }
 			if len(rows) > 0 && field != first {

@@ -29,9 +29,9 @@ func Distinct(rows []paging.Row, field string, most int) []string {
 	return picked
 }
 
-// Unusual returns at most so many values of the field that hold special characters. Each
+// unusual returns at most so many values of the field that hold special characters. Each
 // has a kind of character that the earlier ones lack.
-func Unusual(rows []paging.Row, field string, most int) []string {
+func unusual(rows []paging.Row, field string, most int) []string {
 	var values []string
 	seen := map[rune]bool{}
 	for _, value := range All(rows, field) {

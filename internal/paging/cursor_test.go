@@ -46,7 +46,7 @@ func TestLongKeysAreShort(t *testing.T) {
 // A list whose rows take too much memory is not read further.
 func TestRowsOfAListAreBounded(t *testing.T) {
 	pages := 0
-	fetch := Bounded(func(context.Context, string, int) (Page, error) {
+	fetch := bounded(func(context.Context, string, int) (Page, error) {
 		pages++
 		return Page{Rows: []Row{RowOf("", map[string]any{"id": fmt.Sprint(pages), "text": strings.Repeat("x", maxList/10)})}, Cursor: fmt.Sprint(pages)}, nil
 	})

@@ -22,7 +22,7 @@ type Sender func(context.Context, client.Request) client.Exchange
 // error of the Fetch is a *NoPageError, that of Bounded, or the exchange's if there was
 // no response.
 func List(send Sender, request client.Request, parameter string) Fetch {
-	return Bounded(func(ctx context.Context, cursor string, limit int) (Page, error) {
+	return bounded(func(ctx context.Context, cursor string, limit int) (Page, error) {
 		r := request
 		r.Query = url.Values{}
 		maps.Copy(r.Query, request.Query)
@@ -46,8 +46,8 @@ func List(send Sender, request client.Request, parameter string) Fetch {
 // maxList is how much memory the rows of a list may take, in bytes.
 const maxList = 64 << 20
 
-// Bounded returns a Fetch that fails once all rows that it returned take too much memory.
-func Bounded(fetch Fetch) Fetch {
+// bounded returns a Fetch that fails once all rows that it returned take too much memory.
+func bounded(fetch Fetch) Fetch {
 	size := 0
 	return func(ctx context.Context, cursor string, limit int) (Page, error) {
 		page, err := fetch(ctx, cursor, limit)

@@ -20,7 +20,7 @@ type alone struct {
 // was killed and may have left accounts elsewhere.
 func (s *Sandbox) Alone(ctx context.Context) error {
 	key, ok := s.Profile.FullKey(dataset.Main)
-	if !ok || s.Profile.Stateless || IsOrdinary(s.Run) { // an ordinary run looks like any client
+	if !ok || s.Profile.Stateless || isOrdinary(s.Run) { // an ordinary run looks like any client
 		return nil
 	}
 	s.alone.mu.Lock()

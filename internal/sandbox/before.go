@@ -110,9 +110,9 @@ func (t *Tests) LookBefore(ctx context.Context, permit func() error) error {
 	return nil
 }
 
-// LookAfter is LookBefore for the tests of an earlier run. newest is the id of the newest
+// lookAfter is LookBefore for the tests of an earlier run. newest is the id of the newest
 // test before its first one; empty if unknown.
-func (t *Tests) LookAfter(newest string) {
+func (t *Tests) lookAfter(newest string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.before = &before{newest: newest, sorted: newest != "", earlier: true}
@@ -151,7 +151,7 @@ func (t *Tests) Foreign(ctx context.Context, run string, ended []string, permit 
 	shown := maps.Clone(t.sawBefore().runs)
 	noteRuns(shown, rows)
 	for _, other := range slices.Sorted(maps.Keys(shown)) {
-		if other != bare(run) && !OneRun(run, other) && !slices.ContainsFunc(ended, func(id string) bool { return bare(id) == other }) {
+		if other != bare(run) && !oneRun(run, other) && !slices.ContainsFunc(ended, func(id string) bool { return bare(id) == other }) {
 			return shown[other], nil
 		}
 	}
@@ -223,9 +223,9 @@ type Listed struct {
 	Foreign  string // why it may not be the run's own nevertheless; empty if it is
 }
 
-// OfRun returns the listed tests of the run. Their age is by the target's own clock, which may
+// ofRun returns the listed tests of the run. Their age is by the target's own clock, which may
 // differ from ours: the newest of all rows shows it.
-func (t *Tests) OfRun(ctx context.Context, run string) (all []Listed, err error) {
+func (t *Tests) ofRun(ctx context.Context, run string) (all []Listed, err error) {
 	rows, err := t.Newest(ctx)
 	if err != nil {
 		return nil, err

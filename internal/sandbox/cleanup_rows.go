@@ -19,7 +19,7 @@ func (c *cleaner) deleteTests(run string, e Entry) (left []error) {
 		return []error{err}
 	}
 	tests := NewTests(c.send, c.profile, key)
-	tests.LookAfter(e.After)
+	tests.lookAfter(e.After)
 	sweep := sweeper{tests: tests, run: run, within: c.profile.Visibility(), parallel: 1,
 		gone:  func(string) bool { return false },
 		waits: func(map[string]bool) bool { return false },

@@ -154,7 +154,7 @@ func (s *Sandbox) receive(cr *creation) Undo {
 	return func(ctx context.Context) { s.removeTest(ctx, cr) }
 }
 
-// Shown notes a test that a list shows although the target refused to create it, and
+// shown notes a test that a list shows although the target refused to create it, and
 // returns what deletes it.
 func (s *Sandbox) Shown(c Change, row map[string]any) Undo {
 	id, _ := row["id"].(string)
@@ -175,7 +175,7 @@ func (s *Sandbox) removeTest(ctx context.Context, cr *creation) {
 		s.settle(func(other *creation) bool { return other == cr })
 		return
 	}
-	proof, err := cr.in.Prove(ctx, cr.id)
+	proof, err := cr.in.prove(ctx, cr.id)
 	switch {
 	case err != nil:
 	case proof.State == Foreign && proof.Doubtful:
@@ -314,6 +314,6 @@ func (s *Sandbox) ours(id string) bool {
 // Read notes what a get with the key of the change has shown of a test.
 func (s *Sandbox) Read(c Change, id string, row map[string]any) {
 	if cr := s.creationOf(id); cr != nil && cr.change.By == c.By {
-		cr.in.Tests.Shown(id, row)
+		cr.in.Tests.shown(id, row)
 	}
 }

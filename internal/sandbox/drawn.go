@@ -32,8 +32,8 @@ var ordinary sync.Map
 // they are drawn. They follow from the secret, and who knows it can.
 func NameOrdinary(run, secret string) { ordinary.Store(bare(run), secret) }
 
-// IsOrdinary reports whether the names of the run are ordinary.
-func IsOrdinary(run string) bool {
+// isOrdinary reports whether the names of the run are ordinary.
+func isOrdinary(run string) bool {
 	_, is := ordinary.Load(bare(run))
 	return is
 }

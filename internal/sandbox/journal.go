@@ -87,8 +87,8 @@ func (r Run) idAt(ms uint64) string {
 // groupSize is how many bytes of an id follow from the group.
 const groupSize = 4
 
-// OneRun reports whether two ids, with dashes or without, are of processes of one run.
-func OneRun(id, other string) bool {
+// oneRun reports whether two ids, with dashes or without, are of processes of one run.
+func oneRun(id, other string) bool {
 	const digits = 2 * groupSize
 	return len(id) > digits && len(other) > digits && id[len(id)-digits:] == other[len(other)-digits:]
 }
@@ -167,8 +167,8 @@ func (j *Journal) Close(seq int) error {
 	return j.close(func(open int, _ Entry) bool { return open == seq })
 }
 
-// NothingCreated records that no test of the run is left.
-func (j *Journal) NothingCreated() error {
+// nothingCreated records that no test of the run is left.
+func (j *Journal) nothingCreated() error {
 	return j.close(func(_ int, e Entry) bool { return e.Do == Create })
 }
 

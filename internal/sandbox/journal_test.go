@@ -113,7 +113,7 @@ func FuzzRead(f *testing.F) {
 func TestNilJournalRecordsNothing(t *testing.T) {
 	var j *Journal
 	entry, err := j.Open(Entry{Do: Create, Home: "a"})
-	if entry != 0 || err != nil || j.NothingCreated() != nil || j.Close(entry) != nil {
+	if entry != 0 || err != nil || j.nothingCreated() != nil || j.Close(entry) != nil {
 		t.Error(entry, err)
 	}
 }
@@ -125,7 +125,7 @@ func TestNothingCreated(t *testing.T) {
 		_, err := j.Open(e)
 		must(t, err)
 	}
-	must(t, j.NothingCreated())
+	must(t, j.nothingCreated())
 	must(t, j.Finish())
 	pending, err := FindPending(dir)
 	must(t, err)

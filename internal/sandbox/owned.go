@@ -91,9 +91,9 @@ func NewTests(send paging.Sender, p *profile.Profile, key client.Key) *Tests {
 // Key returns the key that reads and deletes the tests.
 func (t *Tests) Key() client.Key { return t.key }
 
-// Visible reports whether the profile serves an operation that shows tests. Without
+// visible reports whether the profile serves an operation that shows tests. Without
 // one, no test can be proven to be the run's own.
-func Visible(p *profile.Profile) bool {
+func visible(p *profile.Profile) bool {
 	return p.Implements(spec.GetPlacementTest) || p.Implements(spec.ListPlacementTests)
 }
 
@@ -113,9 +113,9 @@ func (t *Tests) Received(id string, c Creation) {
 	}
 }
 
-// Shown notes what a get has shown of the test with the id. If that is the mark of its
+// shown notes what a get has shown of the test with the id. If that is the mark of its
 // creation, Prove need not ask again.
-func (t *Tests) Shown(id string, row map[string]any) {
+func (t *Tests) shown(id string, row map[string]any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if known := t.received[paging.FoldID(id)]; known != nil {
@@ -197,9 +197,9 @@ func (t *Tests) known(id string) (Proof, Mark) {
 	return Proof{}, known.Mark
 }
 
-// Prove finds out whether the test with the id, which a creation received, is the
+// prove finds out whether the test with the id, which a creation received, is the
 // run's own. The error means that a response is missing.
-func (t *Tests) Prove(ctx context.Context, id string) (Proof, error) {
+func (t *Tests) prove(ctx context.Context, id string) (Proof, error) {
 	proof, mark := t.known(id)
 	if proof != (Proof{}) {
 		return proof, nil
@@ -234,7 +234,7 @@ func (t *Tests) Prove(ctx context.Context, id string) (Proof, error) {
 // profile allows a change to take.
 func (t *Tests) Await(ctx context.Context, id string) (proof Proof, err error) {
 	err = client.Within(ctx, t.profile.Visibility(), func(bool) (done bool, err error) {
-		proof, err = t.Prove(ctx, id)
+		proof, err = t.prove(ctx, id)
 		return err != nil || proof.State == Own || proof.State == Foreign, err
 	})
 	return proof, err

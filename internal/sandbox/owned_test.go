@@ -154,7 +154,7 @@ func TestProve(t *testing.T) {
 			if s.list == 0 {
 				s.listed = tc.listed
 			}
-			g.Expect(tests.Prove(t.Context(), tc.id)).To(HaveField("State", tc.want))
+			g.Expect(tests.prove(t.Context(), tc.id)).To(HaveField("State", tc.want))
 		})
 	}
 }
@@ -165,8 +165,8 @@ func TestNothingIsOwnBeforeTheFirstLook(t *testing.T) {
 	s := server{got: map[string]string{young: name}}
 	tests := NewTests(s.send, profile.Embedded(), client.Key{})
 	tests.Received(young, Creation{Mark{Name: name}, startTests})
-	g.Expect(tests.Prove(t.Context(), young)).To(HaveField("State", Foreign))
-	g.Expect(tests.Prove(t.Context(), id(0, 2))).To(HaveField("State", Unproven))
+	g.Expect(tests.prove(t.Context(), young)).To(HaveField("State", Foreign))
+	g.Expect(tests.prove(t.Context(), id(0, 2))).To(HaveField("State", Unproven))
 }
 
 // A look for the tests of the run ends at the first page of older ones.
@@ -180,7 +180,7 @@ func TestNewestReadsNoOlderPages(t *testing.T) {
 		s.listed[id(time.Second, i)] = name
 	}
 	s.requests = 0
-	listed, err := tests.OfRun(t.Context(), run)
+	listed, err := tests.ofRun(t.Context(), run)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(s.requests).To(Equal(2))
 	g.Expect(listed).To(HaveLen(150))
@@ -221,12 +221,12 @@ func TestTheTargetsOwnClock(t *testing.T) {
 				young := id(after+skew, n)
 				s.got[young] = name
 				tests.Received(young, Creation{Mark{Name: name}, startTests.Add(after)})
-				g.Expect(tests.Prove(t.Context(), young)).To(HaveField("State", Own), "%s, %s, %s", skew, listed, after)
+				g.Expect(tests.prove(t.Context(), young)).To(HaveField("State", Own), "%s, %s, %s", skew, listed, after)
 			}
 			hidden := id(skew-2*time.Hour, 7) // no list had shown it
 			s.got[hidden] = name
 			tests.Received(hidden, Creation{Mark{Name: name}, startTests})
-			g.Expect(tests.Prove(t.Context(), hidden)).To(HaveField("State", Foreign), "%s, %s", skew, listed)
+			g.Expect(tests.prove(t.Context(), hidden)).To(HaveField("State", Foreign), "%s, %s", skew, listed)
 		}
 	}
 }
@@ -251,8 +251,8 @@ func TestRowsFromBeforeTheRun(t *testing.T) {
 			g := NewWithT(t)
 			s := server{listed: map[string]string{young: Word(tc.run, 1), old: Word(tc.run, 1), odd: Word(tc.run, 1), "17": Word(tc.run, 1), at(time.Now().Add(-time.Second)): "theirs"}}
 			tests := NewTests(s.send, profile.Embedded(), client.Key{})
-			tests.LookAfter(tc.after)
-			listed, err := tests.OfRun(t.Context(), tc.run)
+			tests.lookAfter(tc.after)
+			listed, err := tests.ofRun(t.Context(), tc.run)
 			g.Expect(err).NotTo(HaveOccurred())
 			var own []string
 			for _, one := range listed {

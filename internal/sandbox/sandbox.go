@@ -179,7 +179,7 @@ func (s *Sandbox) Allows(c Change) error {
 	if c.Operation.ID == spec.CreatePlacementTest && !s.Profile.Implements(spec.DeletePlacementTest) {
 		return denied("the operation %s, which removes what a run creates", spec.DeletePlacementTest)
 	}
-	if c.Operation.ID == spec.CreatePlacementTest && !Visible(s.Profile) {
+	if c.Operation.ID == spec.CreatePlacementTest && !visible(s.Profile) {
 		return denied("an operation that shows whether a test is the run's own (%s or %s)", spec.GetPlacementTest, spec.ListPlacementTests)
 	}
 	switch s.Profile.Writes {

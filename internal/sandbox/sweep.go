@@ -56,7 +56,7 @@ func (s *sweeper) sweep(ctx context.Context) (left []remains, err error) {
 // look deletes the listed tests that are the run's own. It reports whether another look would
 // show the same.
 func (s *sweeper) look(ctx context.Context) (left []remains, settled bool, err error) {
-	listed, err := s.tests.OfRun(ctx, s.run)
+	listed, err := s.tests.ofRun(ctx, s.run)
 	if err != nil {
 		return nil, false, err
 	}
@@ -125,7 +125,7 @@ func (s *Sandbox) Close(ctx context.Context) {
 	if again {
 		return
 	}
-	if err := s.Journal.NothingCreated(); err != nil {
+	if err := s.Journal.nothingCreated(); err != nil {
 		s.Trouble(reports.Rollback, err.Error())
 	}
 }

@@ -92,7 +92,7 @@ func (j *Journal) useOne(path, id string) error {
 		if shared {
 			text, _ := os.ReadFile(about)
 			of, journal, _ := strings.Cut(string(text), " ")
-			if of == id || OneRun(of, id) {
+			if of == id || oneRun(of, id) {
 				j.uses = append(j.uses, lock)
 				return nil
 			}

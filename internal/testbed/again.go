@@ -23,7 +23,7 @@ func Main(m *testing.M, roles Roles) {
 			os.Exit(0)
 		}
 	}
-	Isolate()
+	isolate()
 	if err := os.Setenv(RaceVariable, RaceOptions+" "+os.Getenv(RaceVariable)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

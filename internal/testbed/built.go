@@ -92,7 +92,7 @@ type Tidying struct{ Tests *testing.M }
 // Run isolates the tests from the calling process and returns their exit code. Such
 // tests mostly wait for programs that wait themselves, so two run on each core.
 func (t Tidying) Run() int {
-	Isolate()
+	isolate()
 	// Ginkgo refuses to run if the flag was given, so only its value is set.
 	if err := flag.Lookup("test.parallel").Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)

@@ -20,11 +20,11 @@ var inherited = []string{
 // requireVariables make a test fail that would otherwise be skipped.
 const requireVariables = "OUTREACH_REQUIRE_*"
 
-// Isolate makes the tests of a package independent of the process that started
+// isolate makes the tests of a package independent of the process that started
 // them. It removes every environment variable that is not in inherited, sets a
 // usual umask, and lets child processes react to signals that nohup, or a script
 // that works in the background, has told this process to ignore.
-func Isolate() {
+func isolate() {
 	for _, pair := range os.Environ() {
 		if name, _, _ := strings.Cut(pair, "="); !isInherited(name) {
 			_ = os.Unsetenv(name)

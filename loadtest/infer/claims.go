@@ -40,9 +40,9 @@ const (
 	maxDate = 200 * 365 * 24 * time.Hour
 )
 
-// ParseClaims reads the headers of an answer received at that time. An earlier header
+// parseClaims reads the headers of an answer received at that time. An earlier header
 // takes precedence over a later one.
-func ParseClaims(h http.Header, received time.Time) Claims {
+func parseClaims(h http.Header, received time.Time) Claims {
 	r := reader{received: received}
 	if values := h["Retry-After"]; len(values) > 0 {
 		r.retryAfter(strings.TrimSpace(values[0]))

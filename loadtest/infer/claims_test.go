@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 		{"too long", "RateLimit-Limit: " + strings.Repeat("1, ", 1000), "malformed=1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := say(ParseClaims(header(tc.headers), received)); got != tc.want {
+			if got := say(parseClaims(header(tc.headers), received)); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
@@ -78,7 +78,7 @@ func FuzzClaims(f *testing.F) {
 	f.Add(`RateLimit-Policy: "burst";q=100;w=60, x` + "\n" + `RateLimit: "burst";r=50;t=30`)
 	f.Add("X-RateLimit-Reset: 1777896060\nRetry-After: Mon, 04 May 2026 12:00:30 GMT")
 	f.Fuzz(func(t *testing.T, text string) {
-		c := ParseClaims(header(text), received)
+		c := parseClaims(header(text), received)
 		for _, d := range []*time.Duration{c.Reset, c.Window} {
 			if d != nil && (*d < 0 || *d > maxWait) {
 				t.Fatalf("a wait of %s", *d)

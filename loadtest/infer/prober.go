@@ -79,7 +79,7 @@ func (p *prober) send(subjects []Subject) []record {
 
 func (p *prober) record(o Observation) record {
 	r := record{subject: o.Subject, sent: o.Sent.Sub(p.began), received: o.Received.Sub(p.began), status: o.Status,
-		verdict: family.Unknown, claims: ParseClaims(o.Header, o.Received), step: p.step}
+		verdict: family.Unknown, claims: parseClaims(o.Header, o.Received), step: p.step}
 	switch {
 	case o.Failure != "":
 	case o.Status == http.StatusTooManyRequests:

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// NearCeiling is the share of a generator's ceiling above which the generator
+// nearCeiling is the share of a generator's ceiling above which the generator
 // affects the figures.
-const NearCeiling = 0.8
+const nearCeiling = 0.8
 
 // Calibration is what a generator could do on its machine, measured with a null
 // server there.
@@ -32,7 +32,7 @@ func (c Calibration) Near(r Recording) string {
 	for _, g := range r.Plan.Segments {
 		asked = max(asked, g.Rate/float64(max(r.Plan.Of, 1)))
 	}
-	if c.Ceiling <= 0 || asked <= NearCeiling*c.Ceiling {
+	if c.Ceiling <= 0 || asked <= nearCeiling*c.Ceiling {
 		return ""
 	}
 	of := "" // the size is not known for the ceiling of another process
@@ -40,5 +40,5 @@ func (c Calibration) Near(r Recording) string {
 		of = fmt.Sprintf(" (responses of %d bytes)", c.Bytes)
 	}
 	return fmt.Sprintf("%.0f requests/s are near the ceiling of this generator, %.0f/s with a null server%s (stay below %.0f/s, or use more generators)",
-		asked, c.Ceiling, of, NearCeiling*c.Ceiling)
+		asked, c.Ceiling, of, nearCeiling*c.Ceiling)
 }

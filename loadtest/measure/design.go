@@ -92,7 +92,7 @@ func (h Histogram) effectAbove(value time.Duration) float64 {
 		if h.class == Accepted {
 			failed = s.Response[Failed]
 		}
-		b := block{own.Count() + failed.Above(h.beyond), own.Above(value) + failed.Above(max(value, h.beyond))}
+		b := block{own.Count() + failed.above(h.beyond), own.above(value) + failed.above(max(value, h.beyond))}
 		if b.n > 0 {
 			blocks = append(blocks, b)
 		}

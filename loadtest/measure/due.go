@@ -84,9 +84,9 @@ func (s Schedule) Due(seq uint64) time.Duration {
 	return from
 }
 
-// PerSecond returns the number of this shard's requests that are due in each second
+// perSecond returns the number of this shard's requests that are due in each second
 // of the phase.
-func (s Schedule) PerSecond() []int64 {
+func (s Schedule) perSecond() []int64 {
 	seconds := (s.Duration() + time.Second - 1) / time.Second
 	asked := make([]int64, seconds)
 	var done int64

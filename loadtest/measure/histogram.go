@@ -122,9 +122,9 @@ func (h Histogram) mean() time.Duration {
 	return time.Duration(h.buckets.Mean())
 }
 
-// Above returns how many durations exceed the limit, to the precision of the
+// above returns how many durations exceed the limit, to the precision of the
 // buckets: those in the limit's own bucket do not count.
-func (h Histogram) Above(limit time.Duration) (n int64) {
+func (h Histogram) above(limit time.Duration) (n int64) {
 	if h.Count() == 0 {
 		return 0
 	}

@@ -7,22 +7,22 @@ import (
 	"outreach.example/conformance/internal/printable"
 )
 
-// LagLimit returns the send lag above which a request is late: 1 ms, or 5 % of
+// lagLimit returns the send lag above which a request is late: 1 ms, or 5 % of
 // the median response time of the accepted requests if that is more. The p99 of
 // the lag of a good run stays below it.
-func (r Recording) LagLimit() time.Duration {
+func (r Recording) lagLimit() time.Duration {
 	const least, share = time.Millisecond, 20
 	return max(least, r.Response[Accepted].value(0.5)/share)
 }
 
-// Late returns how many requests were sent more than LagLimit after they were
+// Late returns how many requests were sent more than lagLimit after they were
 // due.
-func (r Recording) Late() int64 { return r.Lag.Above(r.LagLimit()) }
+func (r Recording) Late() int64 { return r.Lag.above(r.lagLimit()) }
 
 // SentLate describes the send lag if its 99th percentile is above the limit; it is empty
 // otherwise.
 func (r Recording) SentLate() string {
-	lag, limit := r.Lag.Value(0.99), r.LagLimit()
+	lag, limit := r.Lag.Value(0.99), r.lagLimit()
 	if lag <= limit {
 		return ""
 	}

@@ -42,7 +42,7 @@ func InTurn(pieces ...Recording) Recording {
 		sum.Plan.Segments = append(append(sum.Plan.Segments, p.Plan.Segments...), Segment{Duration: pause})
 		at = next
 	}
-	sum.asked = sum.Plan.PerSecond()
+	sum.asked = sum.Plan.perSecond()
 	maps.DeleteFunc(sum.histograms, func(k key, _ *Histogram) bool { return k.Kind == firstKind || k.Kind == lastKind })
 	return sum.finished()
 }

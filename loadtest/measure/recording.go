@@ -90,7 +90,7 @@ func newRecording(name string, start time.Time, plan Schedule) Recording {
 
 // empty returns r with no histograms.
 func (r Recording) empty() Recording {
-	r.histograms, r.asked, r.Width = map[key]*Histogram{}, r.Plan.PerSecond(), width(r.Duration())
+	r.histograms, r.asked, r.Width = map[key]*Histogram{}, r.Plan.perSecond(), width(r.Duration())
 	return r
 }
 

@@ -92,7 +92,7 @@ func TestShardsAreTogetherThePlan(t *testing.T) {
 		n := rapid.IntRange(1, 7).Draw(t, "shards")
 		again := rapid.IntRange(1, 3).Draw(t, "shards of a shard")
 		seen := map[uint64]bool{}
-		perSecond := make([]int64, len(s.PerSecond()))
+		perSecond := make([]int64, len(s.perSecond()))
 		for i := range n * again {
 			shard := s.Shard(i%n, n).Shard(i/n, again)
 			for k := range uint64(shard.Planned()) {
@@ -105,14 +105,14 @@ func TestShardsAreTogetherThePlan(t *testing.T) {
 					t.Fatalf("request %d is due at %s in its shard, at %s in the plan", seq, got, want)
 				}
 			}
-			for at, asked := range shard.PerSecond() {
+			for at, asked := range shard.perSecond() {
 				perSecond[at] += asked
 			}
 		}
 		if got, want := int64(len(seen)), s.Planned(); got != want {
 			t.Fatalf("the shards send %d requests, the plan %d", got, want)
 		}
-		for at, want := range s.PerSecond() {
+		for at, want := range s.perSecond() {
 			if perSecond[at] != want {
 				t.Fatalf("second %d: the shards ask for %d, the plan for %d", at, perSecond[at], want)
 			}

@@ -36,15 +36,15 @@ func (r Recording) Share(label string, class Class) Share {
 	})
 }
 
-// Slower estimates the share of requests that took longer than the bound, for a bound on
+// slower estimates the share of requests that took longer than the bound, for a bound on
 // the p-quantile of the accepted requests. A failed request counts as in the quantile. If
 // it took no longer than the bound, it might have.
-func (r Recording) Slower(bound time.Duration, p float64, label string) Share {
+func (r Recording) slower(bound time.Duration, p float64, label string) Share {
 	h := r.Label(label)[Accepted]
 	over := h.over(h.value(p))
 	slow := func(l Label) block {
 		failed := l[Failed]
-		return block{l.Count(Accepted) + failed.Above(over), l[Accepted].Above(bound) + failed.Above(max(bound, over))}
+		return block{l.Count(Accepted) + failed.above(over), l[Accepted].above(bound) + failed.above(max(bound, over))}
 	}
 	s := r.share(label, slow)
 	for _, h := range r.Label(label) {
@@ -54,7 +54,7 @@ func (r Recording) Slower(bound time.Duration, p float64, label string) Share {
 	s.Sure = min(s.Count, r.withoutLag(bound, over, label))
 	s.Least, _ = clopperPearson(s.Sure, s.Of, 1)
 	failed := r.Label(label)[Failed]
-	if s.Perhaps = failed.Above(over) - failed.Above(max(bound, over)); s.Perhaps > 0 {
+	if s.Perhaps = failed.above(over) - failed.above(max(bound, over)); s.Perhaps > 0 {
 		_, s.High = clopperPearson(s.Count+s.Perhaps, s.Of, s.Design)
 		s.Alone.High = s.High
 	}
@@ -74,11 +74,11 @@ func (r Recording) withoutLag(bound, over time.Duration, label string) (most int
 	if label != "" { // service times are not kept by label
 		times, took = 2, r.Label(label)
 	}
-	limit := r.LagLimit()
+	limit := r.lagLimit()
 	for x := time.Duration(0); ; x = max(limit, x+x/16) {
-		few := r.Lag.Above(max(x, limit))
+		few := r.Lag.above(max(x, limit))
 		slow := bound + times*x
-		most = max(most, took[Accepted].Above(slow)+took[Failed].Above(max(slow, over))-few)
+		most = max(most, took[Accepted].above(slow)+took[Failed].above(max(slow, over))-few)
 		if few == 0 {
 			return most
 		}

@@ -139,7 +139,7 @@ func (t Threshold) Of(rec Recording) Figure {
 	if t.Metric == Max {
 		f.Low, f.High, f.Open = f.Value, f.Value, f.AtLeast
 	}
-	f.beyond = rec.Slower(time.Duration(t.Bound*float64(time.Second)), p, t.Label)
+	f.beyond = rec.slower(time.Duration(t.Bound*float64(time.Second)), p, t.Label)
 	f.late = rec.SentLate() != "" && 2*f.beyond.Sure < f.beyond.Count
 	return f
 }

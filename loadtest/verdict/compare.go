@@ -23,7 +23,7 @@ func Compare(a, b *Draft) []load.ComparedFigure {
 		}
 		figures = append(figures, f)
 	}
-	b.compared = JudgePairs(figures...)
+	b.compared = judgePairs(figures...)
 	return doubted(b.compared, a.Voided(), b.Voided())
 }
 

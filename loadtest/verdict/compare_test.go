@@ -75,7 +75,7 @@ func TestFalseAlarms(t *testing.T) {
 		for range comparisons {
 			seed++
 			w := world{rng: rng}
-			if alarms(JudgePairs(w.compare(PlanOrder(seed, pairs), "p50", "p90", "p99")...)) {
+			if alarms(judgePairs(w.compare(PlanOrder(seed, pairs), "p50", "p90", "p99")...)) {
 				raised++
 			}
 		}
@@ -113,7 +113,7 @@ func TestJudge(t *testing.T) {
 	clear := figure("p99", "ms", pairsOf(12, func(i int) Pair { return Pair{10 + float64(i%3), 20 + float64(i%2)} })...)
 	same := figure("p50", "ms", pairsOf(12, func(i int) Pair { return Pair{10 + float64(i%3), 10 + float64((i+1)%3)} })...)
 	zeros := figure("errors", "%", pairsOf(12, func(int) Pair { return Pair{0, 0} })...)
-	got := JudgePairs(clear, same, zeros)
+	got := judgePairs(clear, same, zeros)
 
 	if r := got[0]; r.Verdict != load.Worse || r.Name != "p99" || r.Unit != "ms" || *r.A != 11 || *r.B != 20.5 {
 		t.Errorf("clear: %+v", r)
@@ -145,17 +145,17 @@ func TestInconclusive(t *testing.T) {
 		"too few for three": {[]Figure{good(9), good(9), good(9)}, "at least 10 needed"},
 		"a block without":   {[]Figure{broken}, "pair 4 has no value"},
 	} {
-		r := JudgePairs(c.figures...)[0]
+		r := judgePairs(c.figures...)[0]
 		if r.Verdict != load.EffectNotKnown || !strings.Contains(r.Why, c.why) || r.P != 0 || r.Ratio != 0 {
 			t.Errorf("%s: %+v, want %q", name, r, c.why)
 		}
 	}
-	if len(JudgePairs()) != 0 {
+	if len(judgePairs()) != 0 {
 		t.Error("no figures give results")
 	}
 	// A figure that is inconclusive still counts among those that were requested.
 	noisy := figure("", "", pairsOf(12, func(i int) Pair { return Pair{1, 1.1 + float64(i%3)} })...)
-	if r, alone := JudgePairs(noisy, broken)[0], JudgePairs(noisy)[0]; r.P != 2*alone.P {
+	if r, alone := judgePairs(noisy, broken)[0], judgePairs(noisy)[0]; r.P != 2*alone.P {
 		t.Errorf("P %g, want %g doubled", r.P, alone.P)
 	}
 }

@@ -78,11 +78,11 @@ func (f Figure) test() (t test) {
 	return t
 }
 
-// JudgePairs compares the figures of A and B with the paired t-test. It corrects for the
+// judgePairs compares the figures of A and B with the paired t-test. It corrects for the
 // number of figures by Holm's method. Each interval has the level at which its figure
 // was tested, so it contains "no difference" exactly if none was shown. If there is a
 // ratio, that holds for the ratio; the difference has an interval of the same level.
-func JudgePairs(figures ...Figure) []load.ComparedFigure {
+func judgePairs(figures ...Figure) []load.ComparedFigure {
 	results, tests := make([]load.ComparedFigure, len(figures)), make([]test, len(figures))
 	var tested []int
 	for i, f := range figures {

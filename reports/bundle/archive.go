@@ -85,7 +85,7 @@ func Write(to io.Writer, m Manifest, files map[string]Source, key ed25519.Privat
 	if err != nil {
 		return err
 	}
-	m.Version, m.Files = FormatVersion, map[string]File{}
+	m.Version, m.Files = formatVersion, map[string]File{}
 	for name, member := range all {
 		m.Files[name] = member.File
 	}

@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// FormatVersion is the version of the manifest. It changes if a reader of the earlier version
+// formatVersion is the version of the manifest. It changes if a reader of the earlier version
 // could misread the new one.
-const FormatVersion = "1"
+const formatVersion = "1"
 
 // Manifest says what a bundle holds and how it came about. manifest.schema.json is the JSON
 // Schema of its JSON form.
 type Manifest struct {
-	Version        string         `json:"version"`     // FormatVersion; Write sets it
+	Version        string         `json:"version"`     // formatVersion; Write sets it
 	Certificate    bool           `json:"certificate"` // the runs met what certify requires
 	Level          string         `json:"level"`       // full, or the requirement set that was run
 	Implementation Implementation `json:"implementation"`
@@ -113,8 +113,8 @@ func parse(body []byte) (m Manifest, err error) {
 	d.DisallowUnknownFields()
 	err = d.Decode(&m)
 	switch {
-	case m.Version != FormatVersion && (err == nil || m.Version != ""):
-		return m, fmt.Errorf("version %.20q, this build reads %q (use the release that wrote the bundle)", m.Version, FormatVersion)
+	case m.Version != formatVersion && (err == nil || m.Version != ""):
+		return m, fmt.Errorf("version %.20q, this build reads %q (use the release that wrote the bundle)", m.Version, formatVersion)
 	case err != nil:
 		return m, err
 	case len(m.Runs) < 1 || len(m.Runs) > maxRuns:

@@ -12,7 +12,7 @@ import (
 // Loads compares the results of two load runs. Figures and thresholds are those that
 // the caller has compared.
 func Loads(oldFile string, before load.Results, newFile string, after load.Results, figures []Figure, thresholds []Threshold) Part {
-	p := Part{Kind: OfLoad, Old: loadSide(oldFile, before), New: loadSide(newFile, after), Figures: figures, Thresholds: thresholds}
+	p := Part{Kind: ofLoad, Old: loadSide(oldFile, before), New: loadSide(newFile, after), Figures: figures, Thresholds: thresholds}
 	p.Notes = p.notes([]setting{{"selection", before.Run.Selection, after.Run.Selection}}, before.Run.Interrupted, after.Run.Interrupted)
 	compared := p.scenarios(before.Scenarios, after.Scenarios)
 	p.violations(before.Scenarios, after.Scenarios)

@@ -20,9 +20,9 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// ModelVersion is the version of the model. It changes if a reader of the earlier
+// modelVersion is the version of the model. It changes if a reader of the earlier
 // version could misread the new one.
-const ModelVersion = "1"
+const modelVersion = "1"
 
 //go:embed diff.schema.json
 var schema []byte
@@ -66,8 +66,8 @@ type Kind string
 
 // The kinds.
 const (
-	OfRun  Kind = "run"
-	OfLoad Kind = "load"
+	ofRun  Kind = "run"
+	ofLoad Kind = "load"
 )
 
 // Side identifies one of the two runs.
@@ -163,7 +163,7 @@ func (o Outcome) In() string {
 // counts.
 func Join(tool reports.Tool, parts ...Part) Difference {
 	order := []Outcome{Same, Different, Inconclusive, Worse}
-	d := Difference{Version: ModelVersion, Tool: tool, Outcome: Same, Parts: parts}
+	d := Difference{Version: modelVersion, Tool: tool, Outcome: Same, Parts: parts}
 	for _, p := range parts {
 		if slices.Index(order, p.Outcome) > slices.Index(order, d.Outcome) {
 			d.Outcome = p.Outcome
@@ -172,7 +172,7 @@ func Join(tool reports.Tool, parts ...Part) Difference {
 	return d
 }
 
-var file = jsonfile.Kind[Difference]{Name: jsonfile.OfDifference, Version: ModelVersion, Schema: schema, Indent: "  ", Prepare: complete}
+var file = jsonfile.Kind[Difference]{Name: jsonfile.OfDifference, Version: modelVersion, Schema: schema, Indent: "  ", Prepare: complete}
 
 // Encode returns the JSON form of d, indented. Equal differences give equal bytes.
 func Encode(d Difference) ([]byte, error) { return file.Encode(d) }

@@ -12,7 +12,7 @@ import (
 
 // Runs compares the results of two runs. The files are their names, for people.
 func Runs(oldFile string, before reports.Results, newFile string, after reports.Results) Part {
-	p := Part{Kind: OfRun, Old: side(oldFile, before), New: side(newFile, after)}
+	p := Part{Kind: ofRun, Old: side(oldFile, before), New: side(newFile, after)}
 	p.Notes = p.notes([]setting{
 		{"profile", before.Run.Profile, after.Run.Profile},
 		{"selection", before.Run.Selection, after.Run.Selection},

@@ -19,13 +19,13 @@ func (s *screen) effect(outcome any) string {
 	word := fmt.Sprint(outcome)
 	switch word {
 	case string(load.NoDifference):
-		return s.paint.Green("no difference shown")
+		return s.paint.green("no difference shown")
 	case string(load.Met), string(load.Steady), string(load.Better):
-		return s.paint.Green(word)
+		return s.paint.green(word)
 	case string(load.Missed), string(load.Drifts), string(load.Worse):
-		return s.paint.Red(word)
+		return s.paint.red(word)
 	default:
-		return s.paint.Yellow(word)
+		return s.paint.yellow(word)
 	}
 }
 
@@ -35,7 +35,7 @@ func (s *screen) at(p load.Phase, quantile float64, chief bool) string {
 	if q := quantileAt(p, quantile); q != nil && p.Supports(quantile) && (chief || !q.Open) {
 		return s.reliable(*q)
 	}
-	return s.paint.Dim("–")
+	return s.paint.dim("–")
 }
 
 // quantileAt returns a quantile of the accepted responses of a phase; nil without one.
@@ -60,7 +60,7 @@ func (s *screen) reliable(q load.Quantile) string {
 	if q.Open {
 		between = load.AtLeast(true, q.LowMS)
 	}
-	return s.paint.Yellow(between)
+	return s.paint.yellow(between)
 }
 
 // measured sums up the requests of the measured phases.
@@ -209,7 +209,7 @@ func broken(scenarios []load.Scenario) []reports.Check {
 
 // notPassed returns a scenario's verdict and first reason on one line.
 func (s *screen) notPassed(of load.Scenario) string {
-	head := s.mark(of.Verdict, of.Verdict.Word()) + "  " + s.paint.Bold(Cut(of.Name, s.width/2))
+	head := s.mark(of.Verdict, of.Verdict.Word()) + "  " + s.paint.bold(Cut(of.Name, s.width/2))
 	if len(of.Reasons) == 0 {
 		return head
 	}

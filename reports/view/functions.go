@@ -40,8 +40,8 @@ var shared = map[string]any{
 func (s *screen) functions() map[string]any {
 	all := map[string]any{
 		"opt": func() Options { return s.Options }, "br": func() string { return br }, "keep": func() string { return keep },
-		"bold": s.paint.Bold, "dim": s.paint.Dim, "green": s.paint.Green, "red": s.paint.Red, "alarm": s.paint.Alarm,
-		"yellow": func(text any) string { return s.paint.Yellow(fmt.Sprint(text)) },
+		"bold": s.paint.bold, "dim": s.paint.dim, "green": s.paint.green, "red": s.paint.red, "alarm": s.paint.alarm,
+		"yellow": func(text any) string { return s.paint.yellow(fmt.Sprint(text)) },
 		"mark":   s.mark, "effect": s.effect, "outcome": s.outcome, "sign": sign, "upper": strings.ToUpper, "split": split,
 		"include": s.include, "laid": strings.TrimSpace, "label": s.label, "column": column, "flow": s.flow, "lines": s.lines,
 		"first": s.first, "left": s.left, "more": s.more, "some": s.some, "cut": s.cut, "brief": s.brief,
@@ -140,11 +140,11 @@ func (s *screen) mark(v reports.Verdict, word string) string {
 	text := sign(v) + " " + word
 	switch v {
 	case reports.Passed:
-		return s.paint.Relief(text)
+		return s.paint.relief(text)
 	case reports.Inconclusive:
-		return s.paint.Uncertain(text)
+		return s.paint.uncertain(text)
 	default:
-		return s.paint.Alarm(text)
+		return s.paint.alarm(text)
 	}
 }
 
@@ -152,12 +152,12 @@ func (s *screen) mark(v reports.Verdict, word string) string {
 func (s *screen) outcome(d diff.Difference) string {
 	switch text := d.Summary(); d.Outcome {
 	case diff.Same:
-		return s.paint.Relief("= " + text)
+		return s.paint.relief("= " + text)
 	case diff.Different:
-		return s.paint.Bold("≠ " + text)
+		return s.paint.bold("≠ " + text)
 	case diff.Worse:
-		return s.paint.Alarm("✗ " + text)
+		return s.paint.alarm("✗ " + text)
 	default:
-		return s.paint.Uncertain("? " + text)
+		return s.paint.uncertain("? " + text)
 	}
 }

@@ -98,9 +98,9 @@ func (s *screen) layout(content string) string {
 			}
 			name := strings.TrimSpace(label)
 			margin := strings.Repeat(" ", Width(label))
-			for i, wrapped := range Wrap(strings.TrimRight(rest, " "), s.width-len(margin)) {
+			for i, wrapped := range wrap(strings.TrimRight(rest, " "), s.width-len(margin)) {
 				if i == 0 && name != "" {
-					wrapped = strings.Replace(label, name, s.paint.Dim(name), 1) + wrapped
+					wrapped = strings.Replace(label, name, s.paint.dim(name), 1) + wrapped
 				} else {
 					wrapped = margin + wrapped
 				}
@@ -116,7 +116,7 @@ func (s *screen) label(indent, column int, text string) string {
 	margin := strings.Repeat(" ", indent)
 	room := column - Width(text)
 	if room < gap {
-		return margin + s.paint.Dim(text) + "\n" + margin + strings.Repeat(" ", column) + "\t"
+		return margin + s.paint.dim(text) + "\n" + margin + strings.Repeat(" ", column) + "\t"
 	}
 	return margin + text + strings.Repeat(" ", room) + "\t"
 }
@@ -129,7 +129,7 @@ func (s *screen) flow(margin int, separator, content string) []string {
 
 // lines wraps a text.
 func (s *screen) lines(margin int, content string) []string {
-	return Wrap(strings.TrimSpace(content), s.width-margin)
+	return wrap(strings.TrimSpace(content), s.width-margin)
 }
 
 // first returns the first n entries of a list, and left the number of the others. Verbose shows all.
@@ -158,7 +158,7 @@ func (s *screen) more(n int, noun string) string {
 	if s.ResultsPath != "" {
 		said += " in " + s.ResultsPath
 	}
-	return s.paint.Dim(said)
+	return s.paint.dim(said)
 }
 
 // cut shortens a text to the rest of a line.

@@ -121,7 +121,7 @@ func (p *LoadProgress) Show(f LoadFigures) {
 	p.drawn, p.shown = now, true
 	line := LoadLine(f, p.o.Width-1) // some terminals wrap a full line
 	if f.Failed > 0 {
-		line = p.paint.Red(line)
+		line = p.paint.red(line)
 	}
 	_, _ = io.WriteString(p.w, clearLine+line)
 }
@@ -133,7 +133,7 @@ func (p *LoadProgress) Say(what string) {
 	defer p.mu.Unlock()
 	if p.o.Live {
 		p.shown = true
-		_, _ = io.WriteString(p.w, clearLine+p.paint.Dim(Cut(printable.Text(what), p.o.Width-1)))
+		_, _ = io.WriteString(p.w, clearLine+p.paint.dim(Cut(printable.Text(what), p.o.Width-1)))
 	}
 }
 

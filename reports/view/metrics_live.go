@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// MetricsType is the media type of OpenMetrics text.
-const MetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+// metricsType is the media type of OpenMetrics text.
+const metricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 // LiveMetrics returns the figures of a run that goes on as OpenMetrics text. A figure that
 // the format of results also has keeps its name and labels. The names of all others begin with live_.

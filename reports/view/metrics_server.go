@@ -79,7 +79,7 @@ func (m *MetricsServer) handler() http.Handler {
 		m.mu.Lock()
 		phases := slices.Clone(m.phases)
 		m.mu.Unlock()
-		w.Header().Set("Content-Type", MetricsType)
+		w.Header().Set("Content-Type", metricsType)
 		_, _ = io.WriteString(redact.Process.Writer(w), LiveMetrics(m.started, phases))
 	})
 	return mux

@@ -240,9 +240,9 @@ func (p *Progress) draw() {
 	}
 	facts = Cut(facts, room)
 	if p.violations > 0 {
-		facts = p.paint.Red(facts)
+		facts = p.paint.red(facts)
 	}
-	io.WriteString(p.w, clearLine+strings.TrimPrefix(p.paint.Dim(count)+" "+facts, " "))
+	io.WriteString(p.w, clearLine+strings.TrimPrefix(p.paint.dim(count)+" "+facts, " "))
 }
 
 // print writes a line if another tenth is done.

@@ -81,14 +81,14 @@ func (s *screen) outcomes(r reports.Results, digest bool) string {
 		}
 	}
 	grid := gridOf(r)
-	rows := [][]string{{s.paint.Bold("operation")}}
+	rows := [][]string{{s.paint.bold("operation")}}
 	for _, op := range grid.Operations {
 		rows = append(rows, []string{Cut(op, widestOperation)})
 	}
-	rows = append(rows, []string{s.paint.Bold("all")})
+	rows = append(rows, []string{s.paint.bold("all")})
 	for _, group := range grid.Groups {
 		var sum []reports.Check
-		rows[0] = append(rows[0], s.paint.Bold(Cut(group, widestGroup)))
+		rows[0] = append(rows[0], s.paint.bold(Cut(group, widestGroup)))
 		for i, op := range grid.Operations {
 			checks := grid.Cells[[2]string{op, group}]
 			sum = append(sum, checks...)
@@ -144,16 +144,16 @@ func (s *screen) cell(n reports.Counts, full bool) string {
 	ratio := fmt.Sprintf("%d/%d", n.Pass, n.Assessed())
 	switch {
 	case n.Fail > 0 && full:
-		add(1, s.paint.Alarm, fmt.Sprintf("%s ✗%d", ratio, n.Fail))
+		add(1, s.paint.alarm, fmt.Sprintf("%s ✗%d", ratio, n.Fail))
 	case n.Fail > 0:
-		add(1, s.paint.Alarm, ratio)
+		add(1, s.paint.alarm, ratio)
 	default:
-		add(n.Assessed(), s.paint.Green, ratio)
+		add(n.Assessed(), s.paint.green, ratio)
 	}
 	if full {
-		add(n.Expected, s.paint.Yellow, fmt.Sprintf("~%d", n.Expected))
-		add(n.Error, s.paint.Yellow, fmt.Sprintf("!%d", n.Error))
-		add(n.NotAssessed, s.paint.Dim, fmt.Sprintf("·%d", n.NotAssessed))
+		add(n.Expected, s.paint.yellow, fmt.Sprintf("~%d", n.Expected))
+		add(n.Error, s.paint.yellow, fmt.Sprintf("!%d", n.Error))
+		add(n.NotAssessed, s.paint.dim, fmt.Sprintf("·%d", n.NotAssessed))
 	}
 	return strings.Join(parts, " ")
 }
@@ -169,7 +169,7 @@ var phaseColumns = []struct {
 func (s *screen) phases(all []load.Phase) (string, error) {
 	rows, marked := [][]string{{}}, s.marked
 	for _, c := range phaseColumns {
-		rows[0] = append(rows[0], s.paint.Dim(c.title))
+		rows[0] = append(rows[0], s.paint.dim(c.title))
 	}
 	for _, p := range all {
 		cells, err := s.include("phase-row", p)
@@ -199,7 +199,7 @@ func (s *screen) phases(all []load.Phase) (string, error) {
 		}
 	}
 	s.marked = marked || slices.ContainsFunc(rows[1:], func(row []string) bool {
-		return slices.ContainsFunc(row[1:], func(cell string) bool { return strings.ContainsAny(cell, "≥–") && cell != s.paint.Dim("–") })
+		return slices.ContainsFunc(row[1:], func(cell string) bool { return strings.ContainsAny(cell, "≥–") && cell != s.paint.dim("–") })
 	})
 	return tableOf("  ", rows, table.Options{}, gotext.AlignRight), nil
 }

@@ -9,9 +9,9 @@ import (
 	"outreach.example/conformance/internal/printable"
 )
 
-// Wrap breaks s into lines of at most columns columns, between words if possible. It
+// wrap breaks s into lines of at most columns columns, between words if possible. It
 // returns at least one line.
-func Wrap(s string, columns int) []string {
+func wrap(s string, columns int) []string {
 	return Flow(strings.Split(s, " "), " ", columns)
 }
 
@@ -77,14 +77,14 @@ func (p Paint) with(s string, colors ...text.Color) string {
 }
 
 // The colours of a text by what it means.
-func (p Paint) Bold(s string) string      { return p.with(s, text.Bold) }
-func (p Paint) Dim(s string) string       { return p.with(s, text.Faint) }
-func (p Paint) Green(s string) string     { return p.with(s, text.FgGreen) }
-func (p Paint) Red(s string) string       { return p.with(s, text.FgRed) }
-func (p Paint) Yellow(s string) string    { return p.with(s, text.FgYellow) }
-func (p Paint) Alarm(s string) string     { return p.with(s, text.Bold, text.FgRed) }
-func (p Paint) Relief(s string) string    { return p.with(s, text.Bold, text.FgGreen) }
-func (p Paint) Uncertain(s string) string { return p.with(s, text.Bold, text.FgYellow) }
+func (p Paint) bold(s string) string      { return p.with(s, text.Bold) }
+func (p Paint) dim(s string) string       { return p.with(s, text.Faint) }
+func (p Paint) green(s string) string     { return p.with(s, text.FgGreen) }
+func (p Paint) red(s string) string       { return p.with(s, text.FgRed) }
+func (p Paint) yellow(s string) string    { return p.with(s, text.FgYellow) }
+func (p Paint) alarm(s string) string     { return p.with(s, text.Bold, text.FgRed) }
+func (p Paint) relief(s string) string    { return p.with(s, text.Bold, text.FgGreen) }
+func (p Paint) uncertain(s string) string { return p.with(s, text.Bold, text.FgYellow) }
 
 // plural returns n and the noun, in singular or plural.
 func plural(n int, one, many string) string {

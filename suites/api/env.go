@@ -81,15 +81,15 @@ type Env struct {
 
 // Defaults of Env.
 const (
-	DefaultSpecTimeout = 5 * time.Minute
-	DefaultMaxPages    = 2000
+	defaultSpecTimeout = 5 * time.Minute
+	defaultMaxPages    = 2000
 )
 
 func (e *Env) Longest() time.Duration {
 	if e.SpecTimeout > 0 {
 		return e.SpecTimeout
 	}
-	return DefaultSpecTimeout
+	return defaultSpecTimeout
 }
 
 // share is what the spec has of the expendable subsequences. A body that is no spec of the tree
@@ -121,7 +121,7 @@ func (e *Env) MostPages() int {
 	if e.MaxPages > 0 {
 		return e.MaxPages
 	}
-	return DefaultMaxPages
+	return defaultMaxPages
 }
 
 // Begin makes what a run collects.

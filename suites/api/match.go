@@ -13,17 +13,17 @@ import (
 	"outreach.example/conformance/schemas"
 )
 
-// Expectation is a Gomega matcher over one type of value. It remembers what it
+// expectation is a Gomega matcher over one type of value. It remembers what it
 // found, so that a violation can name the response, the place in it and both
 // values.
-type Expectation[T any] struct {
+type expectation[T any] struct {
 	Words string // completes "expected the server to …"
 	Judge func(T) Verdict
 	found Verdict
 }
 
 // Match reports whether nothing breaks the expectation.
-func (e *Expectation[T]) Match(actual any) (bool, error) {
+func (e *expectation[T]) Match(actual any) (bool, error) {
 	value, ok := actual.(T)
 	if !ok {
 		return false, fmt.Errorf("want a %T to %s, got a %T", value, e.Words, actual)
@@ -33,7 +33,7 @@ func (e *Expectation[T]) Match(actual any) (bool, error) {
 }
 
 // FailureMessage lists what breaks the expectation.
-func (e *Expectation[T]) FailureMessage(any) string {
+func (e *expectation[T]) FailureMessage(any) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Expected the server to %s:", e.Words)
 	for _, f := range e.found.Findings {
@@ -43,15 +43,15 @@ func (e *Expectation[T]) FailureMessage(any) string {
 }
 
 // NegatedFailureMessage says what should not have been so.
-func (e *Expectation[T]) NegatedFailureMessage(any) string {
+func (e *expectation[T]) NegatedFailureMessage(any) string {
 	return "Expected the server not to " + e.Words
 }
 
-func (e *Expectation[T]) Verdict() Verdict { return e.found }
+func (e *expectation[T]) Verdict() Verdict { return e.found }
 
 // onStatus expects something of the status of a response.
 func onStatus(words, expected string, fits func(status int) bool) types.GomegaMatcher {
-	return &Expectation[Response]{Words: words, Judge: func(r Response) Verdict {
+	return &expectation[Response]{Words: words, Judge: func(r Response) Verdict {
 		if fits(r.Status) {
 			return Verdict{Assessed: 1}
 		}
@@ -72,7 +72,7 @@ func BeRefused() types.GomegaMatcher {
 // BeServed matches a 200 with what the operation answers with. A 200 with
 // another body does not put the requirement to the test: the schemas judge it.
 func BeServed() types.GomegaMatcher {
-	return &Expectation[Response]{Words: "serve the request", Judge: func(r Response) Verdict {
+	return &expectation[Response]{Words: "serve the request", Judge: func(r Response) Verdict {
 		switch {
 		case r.OK():
 			return Verdict{Assessed: 1}
@@ -87,7 +87,7 @@ func BeServed() types.GomegaMatcher {
 // HaveAtMostItems matches a page that is no longer than the limit. A page
 // without rows says nothing about the limit.
 func HaveAtMostItems(limit int) types.GomegaMatcher {
-	return &Expectation[Response]{Words: fmt.Sprintf("show at most %d items", limit), Judge: func(r Response) Verdict {
+	return &expectation[Response]{Words: fmt.Sprintf("show at most %d items", limit), Judge: func(r Response) Verdict {
 		return atMost(limit, len(r.Rows()), r)
 	}}
 }
@@ -107,7 +107,7 @@ func atMost(limit, n int, r Response) Verdict {
 // HaveMember matches a response whose resource has a fitting member. An absent
 // member counts as null.
 func HaveMember(name string, value types.GomegaMatcher) types.GomegaMatcher {
-	return &Expectation[Response]{Words: "show a fitting " + name, Judge: func(r Response) Verdict {
+	return &expectation[Response]{Words: "show a fitting " + name, Judge: func(r Response) Verdict {
 		return judgeMember(r, "", r.Row(), name, value)
 	}}
 }

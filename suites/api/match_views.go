@@ -19,7 +19,7 @@ var ChangesAtItsEnd = append([]string{"recipients"}, ChangesByItself...)
 // field by field, apart from the fields that may change meanwhile. Undocumented fields
 // may differ.
 func AgreeWithRow(row map[string]any, mayChange ...string) types.GomegaMatcher {
-	return &Expectation[Response]{Words: "show the resource as the list does", Judge: func(r Response) Verdict {
+	return &expectation[Response]{Words: "show the resource as the list does", Judge: func(r Response) Verdict {
 		found := Verdict{Assessed: 1}
 		resource := r.Call.Operation.Resource
 		answered := spec.Documented(resource, r.Row())
@@ -42,7 +42,7 @@ func Fits(matcher types.GomegaMatcher, value any) bool {
 
 // ShowField matches a walk that shows the test, and a fitting member of it.
 func ShowField(id, field string, value types.GomegaMatcher) types.GomegaMatcher {
-	return OnWalk("list the created test with a fitting "+field, func(w Walk) Verdict {
+	return onWalk("list the created test with a fitting "+field, func(w Walk) Verdict {
 		for p, page := range w.Pages {
 			for i, row := range page.Rows {
 				if row.Key == paging.FoldID(id) {

@@ -14,14 +14,14 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// OnWalk makes a matcher of walks.
-func OnWalk(words string, judge func(Walk) Verdict) types.GomegaMatcher {
-	return &Expectation[Walk]{Words: words, Judge: judge}
+// onWalk makes a matcher of walks.
+func onWalk(words string, judge func(Walk) Verdict) types.GomegaMatcher {
+	return &expectation[Walk]{Words: words, Judge: judge}
 }
 
 // End matches a walk that ended on a page without a cursor, or on an empty page.
 func End(maxPages int) types.GomegaMatcher {
-	return OnWalk("let the walk end", func(w Walk) Verdict { return Ending(w, maxPages) })
+	return onWalk("let the walk end", func(w Walk) Verdict { return ending(w, maxPages) })
 }
 
 // ShowEveryRowOnce matches a walk that repeats no row.
@@ -31,7 +31,7 @@ func ShowEveryRowOnce() types.GomegaMatcher { return ShowEveryRowOnceAmong(nil, 
 // walks of one list. Rows without an id may be alike, and may come and go: such a
 // row counts as repeated only if walks before and after show it less often.
 func ShowEveryRowOnceAmong(walks []Walk, index int) types.GomegaMatcher {
-	return OnWalk("show every row once", func(w Walk) Verdict {
+	return onWalk("show every row once", func(w Walk) Verdict {
 		return RepeatedRows(w, func(row paging.Row) bool {
 			return walks == nil || row.ByID || shownMoreOften(walks, index, row.Key)
 		})
@@ -48,7 +48,7 @@ func shownMoreOften(walks []Walk, index int, key string) bool {
 
 // ShowTheOrderOf matches a walk that shows its rows in the order of another.
 func ShowTheOrderOf(other Walk) types.GomegaMatcher {
-	return OnWalk("keep the order of another walk", func(w Walk) Verdict {
+	return onWalk("keep the order of another walk", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}
 		if swap, differ := paging.Disorder(other.Walk, w.Walk); differ {
 			found.Findings = []Finding{Found(w.At(swap.Actual.Page), PointerIn(swap.Actual.Item),
@@ -62,7 +62,7 @@ func ShowTheOrderOf(other Walk) types.GomegaMatcher {
 // "" for either. A row that was shown before has no place in the order;
 // ShowEveryRowOnce judges that.
 func BeSortedByID(direction string) types.GomegaMatcher {
-	return OnWalk("sort the rows by id", func(w Walk) Verdict {
+	return onWalk("sort the rows by id", func(w Walk) Verdict {
 		_, found := SortedByID(w, direction)
 		return found
 	})
@@ -113,7 +113,7 @@ func NotShowRow(id, what string) types.GomegaMatcher {
 }
 
 func showTimes(id string, times int, expected string) types.GomegaMatcher {
-	return OnWalk("show "+expected, func(w Walk) Verdict {
+	return onWalk("show "+expected, func(w Walk) Verdict {
 		shown := w.Keys()[paging.FoldID(id)]
 		if shown == times {
 			return Verdict{Assessed: 1}
@@ -128,7 +128,7 @@ func showTimes(id string, times int, expected string) types.GomegaMatcher {
 
 // RespectLimits matches a walk whose pages are no longer than their limits.
 func RespectLimits() types.GomegaMatcher {
-	return OnWalk("keep every page within its limit", func(w Walk) Verdict {
+	return onWalk("keep every page within its limit", func(w Walk) Verdict {
 		var found Verdict
 		for i, page := range w.Pages {
 			if page.Limit == 0 {
@@ -151,7 +151,7 @@ func RespectLimits() types.GomegaMatcher {
 // ShowTheRows matches a walk that shows all rows that the walks before and after it
 // show.
 func ShowTheRows(missing []paging.Row) types.GomegaMatcher {
-	return OnWalk("show the rows that walks before and after it show", func(w Walk) Verdict {
+	return onWalk("show the rows that walks before and after it show", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}
 		for _, row := range missing {
 			found.Add(Found(w.At(0), "/items",
@@ -166,7 +166,7 @@ func ShowTheRows(missing []paging.Row) types.GomegaMatcher {
 // another workspace.
 func ShareNoRowWith(foreign Walk) types.GomegaMatcher {
 	theirs := foreign.Keys()
-	return OnWalk("show no row of another workspace", func(w Walk) Verdict {
+	return onWalk("show no row of another workspace", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}
 		for p, page := range w.Pages {
 			for i, row := range page.Rows {
@@ -196,7 +196,7 @@ func CursorRequirement(op spec.Operation) spec.ID {
 // CarryCursors matches a walk whose cursors are timestamps or, unless only
 // those are documented, UUIDs or email addresses.
 func CarryCursors(timestampsOnly bool) types.GomegaMatcher {
-	return OnWalk("carry cursors of a documented kind", func(w Walk) Verdict {
+	return onWalk("carry cursors of a documented kind", func(w Walk) Verdict {
 		var found Verdict
 		for i, page := range w.Pages {
 			if page.Cursor == "" {

@@ -84,7 +84,7 @@ func (api *API) Walk(list Call, sizes paging.Sizes) Walk {
 		return w
 	}
 	w.Walk = paging.Run(api.Ctx, Fetch(api, list, &w.Responses), sizes, api.MostPages())
-	ChargeEnd(api, w)
+	chargeEnd(api, w)
 	if list.Query.Get("sort_order") == "" { // there are requirements on sorted walks
 		ChargeRepeats(api, w)
 	}
@@ -110,9 +110,9 @@ func WalkWhile(api *API, list Call, sizes paging.Sizes, pages int, change func(p
 	return w
 }
 
-// ChargeEnd charges a walk that would not end.
-func ChargeEnd(api *API, w Walk) {
-	api.chargeWalk(w, spec.PageWalkEnds, Ending(w, api.MostPages()))
+// chargeEnd charges a walk that would not end.
+func chargeEnd(api *API, w Walk) {
+	api.chargeWalk(w, spec.PageWalkEnds, ending(w, api.MostPages()))
 }
 
 // ChargeRepeats charges the rows of a whole walk that were shown before. Rows without an id
@@ -208,8 +208,8 @@ func CursorParameter(api *API, op spec.Operation) string {
 // PointerIn returns the JSON pointer to an item of a page.
 func PointerIn(item int) string { return "/items/" + strconv.Itoa(item) }
 
-// Ending judges how the walk ended.
-func Ending(w Walk, maxPages int) Verdict {
+// ending judges how the walk ended.
+func ending(w Walk, maxPages int) Verdict {
 	switch w.End {
 	case paging.CursorRepeated:
 		return Verdict{Assessed: 1, Findings: []Finding{Found(w.Last(), "/next_starting_after", "a cursor that no earlier page had",

@@ -43,7 +43,7 @@ func CompareAgain(claimed, found reports.Results, spotCheck bool) bundle.Lines {
 		outcomes.More = append(unknown, found.Reasons...)
 	}
 	as := Resemblance(ofBoth(claimed.Observations, found.Observations), ofBoth(found.Observations, claimed.Observations))
-	if as >= Resembles {
+	if as >= resembles {
 		l.Add("again: fingerprint", bundle.OK, "where the specification is silent, %.0f %% of the behaviour is as in the bundle", 100*as)
 	} else {
 		l.Add("again: fingerprint", bundle.Refuted, "where the specification is silent, only %.0f %% of the behaviour is as in the bundle: this is another implementation or version", 100*as)

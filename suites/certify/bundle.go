@@ -56,7 +56,7 @@ func Write(to io.Writer, dirs []string, o Options) (d Decision, err error) {
 		files[bundle.InRun(i+1, bundle.ReportFile)] = bundle.Bytes(page)
 		files[bundle.InRun(i+1, bundle.EvidenceFile)] = bundle.Path(filepath.Join(dir, bundle.EvidenceFile))
 	}
-	d = Decide(o.Level, all)
+	d = decide(o.Level, all)
 	m := manifestOf(d, all, o)
 	page, badge, err := show(d, m, resemblanceOf(all, o.Reference))
 	if err != nil {
@@ -104,7 +104,7 @@ func manifestOf(d Decision, all []Run, o Options) bundle.Manifest {
 	document := sha256.Sum256(schemas.OpenAPI())
 	m := bundle.Manifest{Certificate: d.Certifies(), Level: o.Level, Program: o.Program, Nonce: o.Nonce, Created: o.Created.UTC(), Expires: o.Expires,
 		Implementation: bundle.Implementation{Vendor: target.Vendor, Name: target.Name, Version: target.Version},
-		Catalogue:      CatalogueDigest(), OpenAPI: hex.EncodeToString(document[:]), Tests: testsOf(all)}
+		Catalogue:      catalogueDigest(), OpenAPI: hex.EncodeToString(document[:]), Tests: testsOf(all)}
 	for _, r := range all {
 		m.Runs = append(m.Runs, runOf(r))
 	}

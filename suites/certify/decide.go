@@ -54,9 +54,9 @@ type Decision struct {
 // Certifies reports whether the runs certify the implementation.
 func (d Decision) Certifies() bool { return len(d.Failed)+len(d.Missing) == 0 }
 
-// Decide decides whether the runs certify the implementation at the level: full, or a set of
+// decide decides whether the runs certify the implementation at the level: full, or a set of
 // requirements.
-func Decide(level string, all []Run) Decision {
+func decide(level string, all []Run) Decision {
 	d := Decision{Level: level, Failed: failures(all)}
 	missing := func(lacks bool, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); lacks && !slices.Contains(d.Missing, text) {
@@ -213,11 +213,11 @@ func resemblance(a, b []reports.Observation) float64 {
 	return float64(both) / float64(len(of))
 }
 
-// Resembles is the resemblance from which an implementation is probably the other one.
-const Resembles = 0.8
+// resembles is the resemblance from which an implementation is probably the other one.
+const resembles = 0.8
 
-// CatalogueDigest returns the SHA-256 digest of the catalogue of requirements in hex.
-func CatalogueDigest() string {
+// catalogueDigest returns the SHA-256 digest of the catalogue of requirements in hex.
+func catalogueDigest() string {
 	h := sha256.New()
 	for _, r := range spec.Requirements() {
 		_, _ = fmt.Fprintf(h, "%q\n", []any{r.ID, r.Group, r.Level, r.Section, r.Statement})

@@ -35,7 +35,7 @@ func passing() (all []Run) {
 
 func TestDecide(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(Decide("full", passing())).To(Equal(Decision{Level: "full"}))
+	g.Expect(decide("full", passing())).To(Equal(Decision{Level: "full"}))
 	first := func(r []Run) *reports.Results { return &r[0].Results }
 	for name, test := range map[string]struct {
 		change func([]Run) []Run
@@ -69,7 +69,7 @@ func TestDecide(t *testing.T) {
 		"an unknown commit":    {func(r []Run) []Run { first(r).Tool.Commit = ""; return r }, "known commit"},
 		"modified source":      {func(r []Run) []Run { first(r).Tool.Commit = "abc, modified"; return r }, "known commit"},
 	} {
-		d := Decide("full", test.change(passing()))
+		d := decide("full", test.change(passing()))
 		all := strings.Join(slices.Concat(d.Failed, d.Missing), "\n")
 		if d.Certifies() || !strings.Contains(all, test.says) {
 			t.Errorf("%s: want %q, got %q", name, test.says, all)

@@ -45,7 +45,7 @@ func show(d Decision, m bundle.Manifest, resemblance float64) (page, badge []byt
 			s.Ordinary = i + 1
 		}
 	}
-	if resemblance >= Resembles {
+	if resemblance >= resembles {
 		s.Resemblance = fmt.Sprintf("%.0f %%", 100*resemblance)
 	}
 	var pageOut, badgeOut bytes.Buffer

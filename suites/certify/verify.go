@@ -242,7 +242,7 @@ func Claimed(b *bundle.Bundle, number int) (r reports.Results, err error) {
 // shows.
 func (l *lines) verifyManifest(b *bundle.Bundle, all []Run, sameVersion bool, reference []reports.Observation) {
 	m := b.Manifest
-	d := Decide(m.Level, all)
+	d := decide(m.Level, all)
 	want := manifestOf(d, all, Options{Level: m.Level, Nonce: m.Nonce, Program: m.Program, Created: m.Created, Expires: m.Expires})
 	l.agree("implementation", strings.TrimSpace(m.Implementation.Name+" "+m.Implementation.Version+" by "+m.Implementation.Vendor), m.Implementation, want.Implementation)
 	l.agree("checks", fmt.Sprintf("%d passed in all runs", len(m.Tests.Passed)), m.Tests, want.Tests)
@@ -272,7 +272,7 @@ func (l *lines) verifyManifest(b *bundle.Bundle, all []Run, sameVersion bool, re
 		l.same(b, bundle.BadgeFile, "the evidence", badge, err)
 	}
 	l.Add("fingerprint", bundle.Note, "where the specification is silent, %.0f %% of the behaviour is that of our reference server%s", 100*resemblance,
-		map[bool]string{true: ": this is probably that server"}[resemblance >= Resembles])
+		map[bool]string{true: ": this is probably that server"}[resemblance >= resembles])
 	if year := all[len(all)-1].Results.Run.Started.AddDate(1, 0, 1); m.Expires.After(year) {
 		l.Add("expiry", bundle.Note, "the vendor chose more than one year")
 	}

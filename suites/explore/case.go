@@ -68,8 +68,8 @@ type Found struct {
 	Again bool `json:"reproduced"`
 }
 
-// Pair returns the violated requirement.
-func (f Found) Pair() spec.Pair {
+// pair returns the violated requirement.
+func (f Found) pair() spec.Pair {
 	return spec.Pair{Requirement: f.Requirement, Operation: f.Operation}
 }
 

@@ -115,7 +115,7 @@ func (e *explorer) work(seed uint64, cases *rapid.Generator[[]Step]) error {
 		h := &hunt{explorer: e, seed: seed}
 		err := round(seed, shrink, func(t *rapid.T) {
 			if h.shows(cases.Draw(t, "steps")) {
-				t.Fatalf("%v", h.last.Pair())
+				t.Fatalf("%v", h.last.pair())
 			}
 		})
 		if err != nil {
@@ -149,7 +149,7 @@ func (e *explorer) ended() bool { return e.full.Load() || e.ctx.Err() != nil }
 
 // report enters what was found, unless another worker has found it before.
 func (e *explorer) report(f Found) {
-	if _, known := e.known.LoadOrStore(f.Pair(), true); known {
+	if _, known := e.known.LoadOrStore(f.pair(), true); known {
 		return
 	}
 	e.full.Store(e.FirstOnly)
@@ -217,7 +217,7 @@ func (h *hunt) succeeded() bool { return h.last.Requirement != "" }
 // wants reports whether a violation of the requirement is what the hunt looks for.
 func (h *hunt) wants(p spec.Pair) bool {
 	if h.succeeded() {
-		return p == h.last.Pair()
+		return p == h.last.pair()
 	}
 	_, known := h.known.Load(p)
 	return !known

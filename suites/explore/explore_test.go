@@ -106,7 +106,7 @@ func TestDefects_long(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(out.Found).NotTo(BeEmpty())
 			found := out.Found[0]
-			g.Expect(found.Pair()).To(Equal(d.Breaks))
+			g.Expect(found.pair()).To(Equal(d.Breaks))
 			// An account that nobody can say where it is is not moved again.
 			g.Expect(found.Again || d.Breaks.Operation == spec.MoveAccounts).To(BeTrue())
 			g.Expect(found.Requests).NotTo(BeEmpty())

@@ -74,9 +74,9 @@ func (r Report) Lacking() Missing {
 	return most
 }
 
-// ErrNoAnswer is the error for a target that gives no usable response to the keys
+// errNoAnswer is the error for a target that gives no usable response to the keys
 // of the profile.
-var ErrNoAnswer = errors.New("no usable response from the target")
+var errNoAnswer = errors.New("no usable response from the target")
 
 // Check checks a profile against its target, for a run with the selection. An error
 // means that there is no result: the server gives no usable response, nothing is
@@ -193,7 +193,7 @@ func (a *asker) key(k profile.Key) (Finding, error) {
 	var got answer
 	for _, op = range by[:min(len(by), mostTried)] {
 		if got = a.list(op, k, nil); got.status == 0 {
-			return Finding{}, fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
+			return Finding{}, fmt.Errorf("%w: %w", errNoAnswer, got.err)
 		}
 		if k.State != profile.KeyActive || !got.refused() {
 			break // one list that refuses a key may be the mistake of the server

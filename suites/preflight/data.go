@@ -36,7 +36,7 @@ func (a *asker) data() error {
 			err = a.named(look, role)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrNoAnswer, err)
+			return fmt.Errorf("%w: %w", errNoAnswer, err)
 		}
 	}
 	a.counts()

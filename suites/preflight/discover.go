@@ -86,7 +86,7 @@ func (d *discovery) look() error {
 	for _, op := range d.lists() {
 		got := d.list(op, d.key, nil)
 		if got.status == 0 {
-			return fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
+			return fmt.Errorf("%w: %w", errNoAnswer, got.err)
 		}
 		statuses[got.status]++
 		switch {
@@ -101,12 +101,12 @@ func (d *discovery) look() error {
 	}
 	for status, advice := range refusedKey {
 		if statuses[status] == len(d.first) {
-			return fmt.Errorf("%w: every list returns %d (%s)", ErrNoAnswer, status, advice)
+			return fmt.Errorf("%w: every list returns %d (%s)", errNoAnswer, status, advice)
 		}
 	}
 	if shown == 0 {
 		return fmt.Errorf("%w: no list can be read: %w (is %s the address in front of /api/v2, and is the key allowed to read?)",
-			ErrNoAnswer, cmp.Or(wrong, absent), d.profile.BaseURL)
+			errNoAnswer, cmp.Or(wrong, absent), d.profile.BaseURL)
 	}
 	d.served = d.findServed(slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return d.first[op.ID].status == http.StatusOK }), d.key)
 	return nil

@@ -182,7 +182,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Check(t.Context(), on, runner.Selection{}, nil)
-	NewWithT(t).Expect(err).To(MatchError(ErrNoAnswer))
+	NewWithT(t).Expect(err).To(MatchError(errNoAnswer))
 }
 
 func TestDiscover(t *testing.T) {

@@ -48,7 +48,7 @@ func describe(config Config, id string, started time.Time) (Description, error) 
 		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version(), Commit: config.Commit},
 		Target:  reports.Target{Name: p.Name, Version: p.Version, Vendor: p.Vendor, BaseURL: t.BaseURL, Kind: t.Kind},
 		Run: reports.Run{ID: id, Started: started.UTC().Truncate(time.Millisecond), Seed: int64(config.Seed),
-			Profile: selection.ProfileName(), Selection: selection.String(), Operations: p.Operations, Omits: p.Omits},
+			Profile: selection.profileName(), Selection: selection.String(), Operations: p.Operations, Omits: p.Omits},
 	}}
 	if p.RateLimit != nil {
 		d.limit = *p.RateLimit

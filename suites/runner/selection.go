@@ -71,16 +71,16 @@ func RepeatFailed(from string, results reports.Results) (*Repeat, error) {
 // ErrNothingSelected: each filter is known, but together they leave nothing.
 var ErrNothingSelected = errors.New("the filters leave not one requirement to judge")
 
-// Everything reports whether no filter is given. The profile of the target may still
+// everything reports whether no filter is given. The profile of the target may still
 // exclude operations.
-func (s Selection) Everything() bool { return s.full() && s.String() == "" }
+func (s Selection) everything() bool { return s.full() && s.String() == "" }
 
 func (s Selection) full() bool {
 	return len(s.Profiles) == 0 || slices.Contains(s.Profiles, spec.ProfileFull)
 }
 
-// ProfileName names the profiles for people.
-func (s Selection) ProfileName() string {
+// profileName names the profiles for people.
+func (s Selection) profileName() string {
 	if s.full() {
 		return string(spec.ProfileFull)
 	}
@@ -147,7 +147,7 @@ func (s Selection) Pairs() ([]spec.Pair, error) {
 			s.Repeat != nil && !slices.Contains(s.Repeat.Pairs, p)
 	})
 	if len(selected) == 0 {
-		filters := strings.TrimSpace("--profile " + s.ProfileName() + " " + s.String())
+		filters := strings.TrimSpace("--profile " + s.profileName() + " " + s.String())
 		if len(s.Implemented) > 0 {
 			filters += "; operations in the target profile: " + strings.Join(s.Implemented, ", ")
 		}
@@ -165,7 +165,7 @@ func (s Selection) Plan(pairs []spec.Pair) tree.Plan {
 		return tree.Plan{}
 	}
 	return tree.Plan{Selects: func(one api.Spec) bool {
-		observes := len(one.Pairs) == 0 && s.Everything() && s.Operation(one.Operation)
+		observes := len(one.Pairs) == 0 && s.everything() && s.Operation(one.Operation)
 		return observes || slices.ContainsFunc(one.Pairs, selected) || s.Repeat != nil && s.Repeat.saw[one.Name()]
 	}}
 }

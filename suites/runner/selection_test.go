@@ -14,8 +14,8 @@ func TestEverythingIsSelectedUnlessFiltered(t *testing.T) {
 		pairs, err := s.Pairs()
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(pairs).To(Equal(spec.Pairs()))
-		g.Expect(s.Everything()).To(BeTrue())
-		g.Expect(s.ProfileName()).To(Equal("full"))
+		g.Expect(s.everything()).To(BeTrue())
+		g.Expect(s.profileName()).To(Equal("full"))
 		g.Expect(s.String()).To(BeEmpty())
 	}
 }
@@ -41,7 +41,7 @@ func TestPatterns(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(tc.selection.String()).To(Equal(tc.flags))
-			g.Expect(tc.selection.Everything()).To(BeFalse())
+			g.Expect(tc.selection.everything()).To(BeFalse())
 			pairs, err := tc.selection.Pairs()
 			g.Expect(err).NotTo(HaveOccurred())
 			operations, requirements := map[string]bool{}, map[string]bool{}

@@ -19,9 +19,9 @@ type Fate string
 
 // The fates of a defect. All but Killed fail a self-test.
 const (
-	Killed      Fate = "killed"       // its requirement was found broken
-	WrongReason Fate = "wrong reason" // something else was found broken, its requirement was not
-	Survived    Fate = "survived"     // nothing was found broken
+	killed      Fate = "killed"       // its requirement was found broken
+	wrongReason Fate = "wrong reason" // something else was found broken, its requirement was not
+	survived    Fate = "survived"     // nothing was found broken
 )
 
 // Kill is one defect and its fate.
@@ -38,8 +38,8 @@ type Kill struct {
 	Detail  string
 }
 
-// Sharp reports whether the defect was caught by its own check and no other.
-func (k Kill) Sharp() bool { return k.Fate == Killed && len(k.Also) == 0 }
+// sharp reports whether the defect was caught by its own check and no other.
+func (k Kill) sharp() bool { return k.Fate == killed && len(k.Also) == 0 }
 
 // attempts is how often a defect is tried whose check did not find it: a busy machine may be
 // too slow to exceed a rate limit, and specs that change one list at the same time may meet.
@@ -51,13 +51,13 @@ const attempts = 3
 // whole one unless that shows the defect.
 func (o Options) try(ctx context.Context, rules *judge.Rules, d faults.Defect) (Kill, error) {
 	if o.Short != nil {
-		if kill, err := o.tryOnce(ctx, o.Short, rules, d); err != nil || kill.Fate == Killed {
+		if kill, err := o.tryOnce(ctx, o.Short, rules, d); err != nil || kill.Fate == killed {
 			return kill, err
 		}
 	}
 	for attempt := 1; ; attempt++ {
 		kill, err := o.tryOnce(ctx, o.Source, rules, d)
-		if err != nil || kill.Fate == Killed || attempt == attempts {
+		if err != nil || kill.Fate == killed || attempt == attempts {
 			kill.Tries = attempt
 			return kill, err
 		}
@@ -77,7 +77,7 @@ func (o Options) tryOnce(ctx context.Context, source Source, rules *judge.Rules,
 	if err != nil {
 		return Kill{}, fmt.Errorf("defect %s: %w", d.ID, err)
 	}
-	kill := Kill{Defect: d, Fate: Survived, Outcome: result.checks[d.Breaks].Outcome}
+	kill := Kill{Defect: d, Fate: survived, Outcome: result.checks[d.Breaks].Outcome}
 	if o.Causes {
 		kill.Causes = result.causes
 	}
@@ -89,9 +89,9 @@ func (o Options) tryOnce(ctx context.Context, source Source, rules *judge.Rules,
 	slices.SortFunc(kill.Also, comparePairs)
 	switch {
 	case kill.Outcome == reports.Fail:
-		kill.Fate = Killed
+		kill.Fate = killed
 	case len(kill.Also) > 0:
-		kill.Fate = WrongReason
+		kill.Fate = wrongReason
 	}
 	own := result.checks[d.Breaks]
 	kill.Detail = strings.Join(own.Missing, "; ")

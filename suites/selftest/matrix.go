@@ -12,8 +12,8 @@ import (
 	"outreach.example/conformance/suites/runner"
 )
 
-// MatrixVersion is the version of the matrix's JSON form.
-const MatrixVersion = "1"
+// matrixVersion is the version of the matrix's JSON form.
+const matrixVersion = "1"
 
 // Matrix is what a self-test found out: which defects prove which checks, and
 // what is wrong with the suites.
@@ -87,22 +87,22 @@ func (m Matrix) Problems() []string {
 				d.ID, strings.Join(d.Strangers, ", "), d.Requirement))
 		}
 		switch d.Fate {
-		case Survived:
+		case survived:
 			problems = append(problems, fmt.Sprintf("the defect %s survived: %s on %s did not fail %s", d.ID, d.Requirement, d.Operation, d.Detail))
-		case WrongReason:
+		case wrongReason:
 			problems = append(problems, fmt.Sprintf("the defect %s was caught for the wrong reason: not by %s on %s but by %s %s",
 				d.ID, d.Requirement, d.Operation, strings.Join(d.Also, ", "), d.Detail))
 		}
 	}
-	for _, p := range m.Unproven() {
+	for _, p := range m.unproven() {
 		problems = append(problems, fmt.Sprintf("no defect that only its companions caught too shows that %s on %s can fail", p.Requirement, p.Operation))
 	}
 	return problems
 }
 
-// Unproven returns the pairs without a defect that fails nothing but their check and its
+// unproven returns the pairs without a defect that fails nothing but their check and its
 // companions, if the self-test was whole.
-func (m Matrix) Unproven() []PairProof {
+func (m Matrix) unproven() []PairProof {
 	if !m.Whole {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (m Matrix) Figures() Figures {
 		}
 	}
 	for _, d := range m.Defects {
-		if d.Fate == Killed {
+		if d.Fate == killed {
 			f.Killed++
 			f.Again += min(d.Tries, 1)
 		}
@@ -147,9 +147,9 @@ func (m Matrix) Figures() Figures {
 	return f
 }
 
-// CauseFigures sums up in one line how many probable causes a report shows of a defect.
+// causeFigures sums up in one line how many probable causes a report shows of a defect.
 // It is empty if no defect was found.
-func (m Matrix) CauseFigures() string {
+func (m Matrix) causeFigures() string {
 	defects := slices.DeleteFunc(slices.Clone(m.Defects), func(d DefectFate) bool { return len(d.Causes) == 0 })
 	if len(defects) == 0 {
 		return ""
@@ -192,7 +192,7 @@ func (m *Matrix) prove(selection runner.Selection) {
 		kills[spec.Pair{Requirement: m.Pairs[i].Requirement, Operation: m.Pairs[i].Operation}] = &m.Pairs[i]
 	}
 	for _, d := range m.Defects {
-		if d.Fate != Killed {
+		if d.Fate != killed {
 			continue
 		}
 		p := kills[spec.Pair{Requirement: d.Requirement, Operation: d.Operation}]
@@ -217,7 +217,7 @@ func (m Matrix) WriteJSON(path string) error {
 func (m Matrix) WriteMarkdown(path string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Kill matrix\n\n%s, seed %d.\n\n", m.Figures(), m.Seed)
-	if causes := m.CauseFigures(); causes != "" {
+	if causes := m.causeFigures(); causes != "" {
 		fmt.Fprintf(&b, "%s.\n\n", causes)
 	}
 	if problems := m.Problems(); len(problems) > 0 {

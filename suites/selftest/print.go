@@ -57,7 +57,7 @@ func (m Matrix) Print(w io.Writer, file string) error {
 		_, _ = fmt.Fprintf(w, "  … and %d more in %s\n", more, file)
 	}
 	_, _ = fmt.Fprintf(w, "\n%s\n", m.Figures())
-	if causes := m.CauseFigures(); causes != "" {
+	if causes := m.causeFigures(); causes != "" {
 		_, _ = fmt.Fprintln(w, causes)
 	}
 	return err

@@ -48,8 +48,8 @@ type Options struct {
 	Done  func(name string, problems int)
 }
 
-// ErrNothingTried: the patterns match no defect and no quirk.
-var ErrNothingTried = errors.New("no defect and no quirk matches")
+// errNothingTried: the patterns match no defect and no quirk.
+var errNothingTried = errors.New("no defect and no quirk matches")
 
 // Run tries defects and quirks. Its error means that the self-test itself broke
 // down; what is wrong with the suites stands in the matrix.
@@ -62,7 +62,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	if err != nil {
 		return Matrix{}, err
 	}
-	m := Matrix{Version: MatrixVersion, Started: time.Now().UTC().Truncate(time.Millisecond), Seed: o.Seed,
+	m := Matrix{Version: matrixVersion, Started: time.Now().UTC().Truncate(time.Millisecond), Seed: o.Seed,
 		Whole: o.Sample == 0 && len(o.Faults) == 0 && !o.Causes, Defects: make([]DefectFate, len(defects))}
 	results := make([][]LegalResult, len(legal))
 	if o.Start != nil {
@@ -142,7 +142,7 @@ func collectLess() func() {
 }
 
 func problems(d DefectFate) int {
-	if d.Fate == Killed && len(d.Strangers) == 0 {
+	if d.Fate == killed && len(d.Strangers) == 0 {
 		return 0
 	}
 	return 1
@@ -164,7 +164,7 @@ func (o Options) cases() ([]faults.Defect, []legalCase, error) {
 	})
 	quirks := slices.DeleteFunc(faults.Quirks(), func(q faults.Quirk) bool { return o.Causes || !o.wants(q.ID) })
 	if len(defects)+len(quirks) == 0 {
-		return nil, nil, fmt.Errorf("%w %q", ErrNothingTried, o.Faults)
+		return nil, nil, fmt.Errorf("%w %q", errNothingTried, o.Faults)
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 0))
 	if o.Sample > 0 {
@@ -218,7 +218,7 @@ func (k Kill) fate() DefectFate {
 	for _, c := range k.Causes {
 		f.Causes = append(f.Causes, pairName(spec.Pair{Requirement: c.Checks[0].Requirement, Operation: c.Checks[0].Operation}))
 	}
-	if k.Fate != Killed {
+	if k.Fate != killed {
 		f.Detail = fmt.Sprintf("(%s) %s", k.Outcome, k.Detail)
 	}
 	return f
