@@ -15,12 +15,6 @@ type Head struct {
 	Bytes   int      `json:"bytes,omitempty"`   // of the whole body
 }
 
-// Bounds of an exchange. The body of a request has at most MaxBody bytes.
-const (
-	maxHeaders = 40   // of a message
-	maxHeader  = 1024 // characters of a header, or of the first line
-)
-
 // Requests counts the requests of one operation for which the specification allows the
 // same responses.
 type Requests struct {

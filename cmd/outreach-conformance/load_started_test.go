@@ -25,15 +25,6 @@ const quick = `scenarios:
     duration: 1s
 `
 
-// loaded runs load with the scenario quick, which must end with the code. How
-// late a busy machine sends is no subject of these tests.
-func loaded(t *testing.T, code int, args ...string) (ended, load.Results) {
-	t.Helper()
-	args = append([]string{loadCommand, "--scenario-file", written(t, "quick.yaml", quick), "--lag-limit", "1h", "--seed", "7"}, args...)
-	e := exitsWith(t, code, nil, args...)
-	return e, loadResults(t, e.dir)
-}
-
 // loadResults are those that a load run has written into the directory. They
 // are held against the committed JSON Schema, which others read them by.
 func loadResults(t *testing.T, dir string) load.Results {

@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/jsonfile"
 )
 
 // This file starts the program as a process: this test binary, under the program's name.
@@ -48,16 +45,6 @@ type ended struct {
 
 func (e ended) String() string {
 	return fmt.Sprintf("exit code %d\n%s%s", e.code, e.stderr, e.stdout) // the verdict last
-}
-
-// results returns the results that a run wrote.
-func (e ended) results(t *testing.T) reports.Results {
-	t.Helper()
-	r, err := jsonfile.Run.Read(filepath.Join(e.dir, defaultOutput, resultsFile))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, e)
-	}
-	return r
 }
 
 // toTheEnd runs the command until it ends.

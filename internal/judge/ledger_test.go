@@ -19,7 +19,6 @@ import (
 var (
 	listStatus   = spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLists}
 	phonesStatus = spec.Pair{Requirement: "STATUS-200", Operation: spec.ListPhoneNumbers}
-	unboundOrder = spec.Pair{Requirement: "PAGE-ORDER", Operation: spec.ListDFYOrders} // its rows have no id
 	wrong        = reports.Violation{Spec: "a spec", Pointer: "status", Expected: "200", Actual: "500"}
 )
 

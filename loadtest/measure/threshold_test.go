@@ -2,7 +2,6 @@ package measure
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -158,24 +157,6 @@ func TestHold(t *testing.T) {
 			t.Errorf("%s of %+v: %s, point %v, %q; want %s, %v, %q", c.text, c.f, got.Verdict, got.PointMeets, got.Sentence, c.want, c.point, c.sentence)
 		}
 	}
-}
-
-// phase is a simulated run of n requests at 100/s whose times are exponential
-// around 10 ms (its p99 is 46 ms); a share of them fails.
-func phase(rng *rand.Rand, n int, failing float64) Recording {
-	r := NewRecorder("steady", time.Time{}, Constant(100, time.Minute))
-	for i := range n {
-		due := time.Duration(i) * 10 * time.Millisecond
-		s := Sample{Label: "list", Due: due, Sent: due, Done: due + time.Duration(rng.ExpFloat64()*1e7), Status: 200}
-		if rng.Float64() < failing {
-			s.Status = 500
-		}
-		if i%10 == 0 {
-			s.Label = "get"
-		}
-		r.Add(s)
-	}
-	return r.Recording()
 }
 
 // A miss that independent requests show needs no more data. Otherwise the sentence names what

@@ -191,10 +191,3 @@ func TestDefaultPlansAreConclusive(t *testing.T) {
 		}
 	}
 }
-
-// usualSteps and usualConfirmations are how many rates a search tries on the reference
-// server: 8 to double the rate, and a few around the capacity.
-const (
-	usualConfirmations = 2
-	calibrating        = 2 * time.Second
-)

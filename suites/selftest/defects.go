@@ -38,9 +38,6 @@ type Kill struct {
 	Detail  string
 }
 
-// sharp reports whether the defect was caught by its own check and no other.
-func (k Kill) sharp() bool { return k.Fate == killed && len(k.Also) == 0 }
-
 // attempts is how often a defect is tried whose check did not find it: a busy machine may be
 // too slow to exceed a rate limit, and specs that change one list at the same time may meet.
 // The matrix counts such defects.

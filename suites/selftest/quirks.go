@@ -76,7 +76,12 @@ func (l legalCase) without(i int) []string {
 }
 
 func (l legalCase) result(t tolerance) LegalResult {
-	r := LegalResult{ID: l.ID, Allowed: l.Allowed, Doc: l.Doc, NotAssessed: len(t.unassessed)}
+	r := LegalResult{ID: l.ID, Allowed: l.Allowed, Doc: l.Doc}
+	for _, p := range t.unassessed {
+		if !l.excuses(p) {
+			r.NotAssessed++
+		}
+	}
 	for _, p := range t.failed {
 		r.Failed = append(r.Failed, t.why(p))
 	}
