@@ -28,7 +28,7 @@ func pageFile(t testing.TB, body string) string {
 }
 
 // A page asks for nothing, runs nothing, fits the screen, and each text can be read.
-func TestPagesInABrowser(t *testing.T) {
+func TestPagesInABrowser_long(t *testing.T) {
 	b := startBrowser(t)
 	views, hostile := view.Formats["html"], attacks[5]+attacks[10]+attacks[13]
 	for name, body := range map[string]string{
@@ -70,7 +70,7 @@ func TestPagesInABrowser(t *testing.T) {
 }
 
 // A reader without a pointer goes from a cell of the matrix to its checks, and filters them.
-func TestThePageWithoutAPointer(t *testing.T) {
+func TestThePageWithoutAPointer_long(t *testing.T) {
 	p := startBrowser(t).Open(pageFile(t, shown(t, view.Formats["html"].Run, sample.Full(), view.Options{})), screenSize{Width: 1280, Height: 900})
 	focus := func(selector string) {
 		t.Helper()

@@ -166,7 +166,7 @@ func TestTampering(t *testing.T) {
 
 // A recording that fits is judged once. One that does not is judged again, as specs of a
 // replay may have met by chance, and is then refused.
-func TestRecordingsThatDoNotFitAreJudgedAgain(t *testing.T) {
+func TestRecordingsThatDoNotFitAreJudgedAgain_long(t *testing.T) {
 	dirs := record(t, "chosen", spec.ListLeadLabels)
 	claimed, err := jsonfile.Run.Read(filepath.Join(dirs[0], bundle.ResultsFile))
 	if err != nil {

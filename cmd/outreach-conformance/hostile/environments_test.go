@@ -40,11 +40,8 @@ var environments = []struct {
 }
 
 // The program ends as it must in unusual environments, with its results or with a message.
-func TestEnvironments(t *testing.T) {
+func TestEnvironments_long(t *testing.T) {
 	for _, in := range environments {
-		if !*whole && in.name != "output-leads-out" && in.name != "stdout-full" {
-			continue
-		}
 		t.Run(in.name, func(t *testing.T) {
 			t.Parallel()
 			server := newReference(t)
@@ -65,10 +62,7 @@ func TestEnvironments(t *testing.T) {
 
 // A run that a signal ends, at whatever moment, leaves nothing on its target after cleanup.
 // A moment is a request that arrives. Half of the runs are killed.
-func TestSignals(t *testing.T) {
-	if !*whole {
-		t.Skip("make nightly runs it")
-	}
+func TestSignals_long(t *testing.T) {
 	moments := rand.New(rand.NewPCG(14, 20))
 	for i := range 100 {
 		signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGKILL, syscall.SIGTERM}[i%4]

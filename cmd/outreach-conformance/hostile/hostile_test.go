@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -43,8 +42,6 @@ import (
 	"outreach.example/conformance/reports/jsonfile"
 	"outreach.example/conformance/spec"
 )
-
-var whole = flag.Bool("hostile", false, "run the program against every behaviour, in every environment, and end it by signals")
 
 func TestMain(m *testing.M) { os.Exit(testbed.Tidying{Tests: m}.Run()) }
 
@@ -95,24 +92,14 @@ func noPass(requirement ...string) verdict {
 // anyVerdict is that on a target whose answers are up to chance.
 var anyVerdict = verdict{codes: []int{exitPass, exitFail, exitInconclusive}, fails: []string{"*"}}
 
-// often are the behaviours that run for each change. make nightly runs all.
-var often = []string{"status/500", "json/nan", "pages/cursor-constant", "timing/429-sometimes", "state/delete-does-nothing", "report/terminal-in-message", "keys/plain-in-errors"}
-
 // The program survives each behaviour: its verdict is right, it stays within its bounds, shows no
 // key, and changes nothing but its own rows.
-func TestBehaviours(t *testing.T) {
-	ran := 0
+func TestBehaviours_long(t *testing.T) {
 	for _, b := range behaviours() {
-		if *whole || slices.Contains(often, b.name) {
-			ran++
-			t.Run(b.name, func(t *testing.T) {
-				t.Parallel()
-				b.try(t)
-			})
-		}
-	}
-	if ran < len(often) {
-		t.Errorf("%d behaviours ran", ran)
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			b.try(t)
+		})
 	}
 }
 
