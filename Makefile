@@ -43,8 +43,9 @@ help: ## list the targets
 build: ## build bin/outreach-conformance
 	$(GO) build -trimpath -o bin/ ./cmd/outreach-conformance
 
+# Tests that wait leave a core idle: 4 packages at a time.
 test: ## run the tests; PACKAGES='./cmd/...' runs some
-	@$(TESTS) -skip '$(LONG)' $(PACKAGES)
+	@$(TESTS) -p 4 -skip '$(LONG)' $(PACKAGES)
 
 # The libraries of others compile faster without inlining.
 race: ## run the tests of concurrent packages with the race detector
