@@ -3,8 +3,7 @@ package sandbox
 // This file records on disk what a run changes on its target, before the
 // request is sent. If the run is killed, its changes can be rolled back later.
 //
-// A journal is a file of JSON lines. It is removed when no change is pending. The
-// package sends nothing.
+// A journal is a file of JSON lines. It is removed when no change is pending.
 
 import (
 	"bufio"

@@ -14,5 +14,6 @@
 //     a copy of each body or none.
 //   - A request that the server drops counts as failed. net/http may send it again.
 //
-// The package imports client, judge, loadtest/inspect and loadtest/measure. It must not import scenarios, thresholds or reports.
+// The package imports client, judge, loadtest/inspect and loadtest/measure. It must not import
+// scenarios or reports.
 package generate

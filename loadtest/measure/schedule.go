@@ -1,5 +1,11 @@
 package measure
 
+// A Schedule is data: segments of constant rate, one after the other. Request k is
+// due when the rates of the segments have added up to k. So requests are evenly
+// spaced, segments join without a gap or a double request, and nothing drifts:
+// due times are computed with integers and never added up. Pace and Rate make a
+// Schedule a vegeta.Pacer.
+
 import (
 	"errors"
 	"fmt"

@@ -8,8 +8,6 @@ package verdict
 // were the same. It holds however correlated the requests within a block are. Single
 // requests are not compared: they are correlated, and tests that assume independence
 // report false differences.
-//
-// It is pure. Within this module it imports the results model only.
 
 import "math/rand/v2"
 

@@ -3,8 +3,7 @@ package diff
 // This file joins the results of several runs of one target, such as the jobs of a
 // matrix that each judge some of the operations.
 //
-// The verdict follows by the rules of a run (internal/judge). It imports these,
-// the results model and the catalogue.
+// The verdict follows by the rules of a run (internal/judge).
 
 import (
 	"cmp"
