@@ -1,9 +1,16 @@
 package client_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"io"
 	"log"
+	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -12,13 +19,12 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/testbed"
 )
 
 func TestTLS(t *testing.T) {
-	own, other := testbed.NewAuthority(t), testbed.NewAuthority(t)
+	own, other := newAuthority(t), newAuthority(t)
 	future, past := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
-	mine := own.Issue(t, "client", future)
+	mine := own.issue(t, "client", future)
 	for _, tc := range []struct {
 		name   string
 		server tls.Certificate
@@ -26,13 +32,13 @@ func TestTLS(t *testing.T) {
 		shows  *tls.Config
 		want   string // in the error; empty if the request goes through
 	}{
-		{"own authority", own.Issue(t, "127.0.0.1", future), false, &tls.Config{RootCAs: own.Pool()}, ""},
-		{"unknown authority", own.Issue(t, "127.0.0.1", future), false, nil, "unknown authority"},
-		{"another authority", own.Issue(t, "127.0.0.1", future), false, &tls.Config{RootCAs: other.Pool()}, "unknown authority"},
-		{"another host's certificate", own.Issue(t, "elsewhere.example", future), false, &tls.Config{RootCAs: own.Pool()}, "127.0.0.1"},
-		{"expired certificate", own.Issue(t, "127.0.0.1", past), false, &tls.Config{RootCAs: own.Pool()}, "expired"},
-		{"client certificate", own.Issue(t, "127.0.0.1", future), true, &tls.Config{RootCAs: own.Pool(), Certificates: []tls.Certificate{mine}}, ""},
-		{"no client certificate", own.Issue(t, "127.0.0.1", future), true, &tls.Config{RootCAs: own.Pool()}, "certificate required"},
+		{"own authority", own.issue(t, "127.0.0.1", future), false, &tls.Config{RootCAs: own.pool()}, ""},
+		{"unknown authority", own.issue(t, "127.0.0.1", future), false, nil, "unknown authority"},
+		{"another authority", own.issue(t, "127.0.0.1", future), false, &tls.Config{RootCAs: other.pool()}, "unknown authority"},
+		{"another host's certificate", own.issue(t, "elsewhere.example", future), false, &tls.Config{RootCAs: own.pool()}, "127.0.0.1"},
+		{"expired certificate", own.issue(t, "127.0.0.1", past), false, &tls.Config{RootCAs: own.pool()}, "expired"},
+		{"client certificate", own.issue(t, "127.0.0.1", future), true, &tls.Config{RootCAs: own.pool(), Certificates: []tls.Certificate{mine}}, ""},
+		{"no client certificate", own.issue(t, "127.0.0.1", future), true, &tls.Config{RootCAs: own.pool()}, "certificate required"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -40,7 +46,7 @@ func TestTLS(t *testing.T) {
 			server.Config.ErrorLog = log.New(io.Discard, "", 0)
 			server.TLS = &tls.Config{Certificates: []tls.Certificate{tc.server}}
 			if tc.asks {
-				server.TLS.ClientAuth, server.TLS.ClientCAs = tls.RequireAndVerifyClientCert, own.Pool()
+				server.TLS.ClientAuth, server.TLS.ClientCAs = tls.RequireAndVerifyClientCert, own.pool()
 			}
 			server.StartTLS()
 			defer server.Close()
@@ -57,4 +63,66 @@ func TestTLS(t *testing.T) {
 			g.Expect(got.Err).To(MatchError(ContainSubstring(tc.want)))
 		})
 	}
+}
+
+// authority is a certificate authority for one test.
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+// newAuthority makes an authority that nobody else trusts.
+func newAuthority(t testing.TB) authority {
+	t.Helper()
+	certificate, key := sign(t, &x509.Certificate{
+		Subject: pkix.Name{CommonName: "authority of a test"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		NotAfter: time.Now().Add(time.Hour),
+	}, nil)
+	return authority{certificate, key}
+}
+
+// sign makes a certificate; without an authority it signs itself.
+func sign(t testing.TB, template *x509.Certificate, by *authority) (*x509.Certificate, *ecdsa.PrivateKey) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template.SerialNumber = big.NewInt(1)
+	if by == nil {
+		by = &authority{template, key}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, by.certificate, &key.PublicKey, by.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate, key
+}
+
+// issue returns a certificate of the authority for a host, or a client, that is
+// valid until then.
+func (a authority) issue(t testing.TB, host string, until time.Time) tls.Certificate {
+	t.Helper()
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: "leaf of a test"}, NotBefore: time.Unix(0, 0), NotAfter: until,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else {
+		template.DNSNames = []string{host}
+	}
+	certificate, key := sign(t, template, &a)
+	return tls.Certificate{Certificate: [][]byte{certificate.Raw}, PrivateKey: key, Leaf: certificate}
+}
+
+// pool holds the authority alone.
+func (a authority) pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(a.certificate)
+	return pool
 }

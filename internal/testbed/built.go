@@ -16,15 +16,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// What Built makes below bin.
-const (
-	Program = "outreach-conformance"
-	Proxy   = "proxy" // that of fixtures/target/testdata
-)
+// Program is the name of what Built makes below bin.
+const Program = "outreach-conformance"
 
-// Built is the directory with what is built once for all tests of a package:
-// static programs below bin, and the Dockerfile of the repository. TestMain must
-// run its tests by Tidying.
+// Built is the directory with what is built once for all tests of a package: the
+// program below bin, and the Dockerfile of the repository. TestMain must run its
+// tests by Tidying.
 func Built(t testing.TB) string {
 	t.Helper()
 	dir, err := built()
@@ -56,8 +53,7 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	leftToTidy = append(leftToTidy, func() { _ = os.RemoveAll(dir) })
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin")+string(filepath.Separator),
-		"./cmd/"+Program, "./fixtures/target/testdata/"+Proxy)
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin", Program), "./cmd/"+Program)
 	build.Dir, build.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)

@@ -1,5 +1,5 @@
 // Package testbed holds what the tests of several rooms share: the built program and its
-// image, the Docker engine, the test binary as another process, certificates, a server that
+// image, the need of a Docker engine, the test binary as another process, a server that
 // implements only a part, questions to a reference server, and a search for keys in what is
 // shown.
 //

@@ -27,7 +27,6 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/fixtures/target/container"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
@@ -271,7 +270,7 @@ type engine struct {
 // OUTREACH_REQUIRE_DOCKER=1 it fails.
 func needSwarm(t *testing.T) engine {
 	t.Helper()
-	testbed.NeedDocker(t, container.Sweep)
+	testbed.NeedDocker(t, func(ctx context.Context) error { return exec.CommandContext(ctx, "docker", "version").Run() })
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
