@@ -1,5 +1,5 @@
-# The commands of the project: `make` lists them. Besides Go they need bash, and `fresh`
-# and `check` need git. Make exits with 2 whatever a command exits with: run the binary
+# The commands of the project: `make` lists them. Besides Go they need bash, and some
+# need git. Make exits with 2 whatever a command exits with: run the binary
 # itself to see the exit code of a verdict.
 
 GO         ?= go
@@ -26,9 +26,8 @@ RACED ?= ./suites ./internal/client ./internal/judge ./internal/redact ./interna
 	./fixtures/refserver/... ./loadtest/generate ./loadtest/inspect
 
 # Tests that compute or wait for long have names that end in _long. Those of the command
-# lines in the documents and of many runs take minutes, too; make fresh compares generated
-# files.
-# make nightly runs them.
+# lines in the documents and of many runs take minutes, too. make nightly runs them. make fresh
+# compares generated files, and make race runs TestConformance.
 LONG = ^(TestDocuments|TestSteady|TestGeneratedPartsAreFresh|TestConformance)$$|_long$$
 
 # Timeouts are for tests that hang. make lint vets.

@@ -6,8 +6,8 @@
 // format of what is to run. prepare prepares the target and decides what each request
 // asks. runner runs a scenario: generate sends its phases and is the only user of
 // Vegeta, inspect checks responses under load, and infer finds the limits of a rate
-// limiter. verdict judges what was measured. schedule, measure, threshold and compare
-// only compute. loadtest must not import the suites or a test framework.
+// limiter. verdict judges what was measured. measure only
+// computes. loadtest must not import the suites or a test framework.
 package loadtest
 
 import (

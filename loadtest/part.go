@@ -25,8 +25,8 @@ const PartVersion = "3"
 // maxParts limits the size of a source of parts, in bytes.
 const maxParts = 512 << 20
 
-// Part is the result of one of several generators: counters, and an HdrHistogram log
-// for each phase.
+// Part is the result of one of several generators: counters and histograms for each
+// phase.
 type Part struct {
 	Version   string              `json:"version"`
 	LagLimit  time.Duration       `json:"lag_limit_ns,omitempty"` // Config.LagLimit

@@ -51,7 +51,7 @@ func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly
 	}
 	s := &session{config: config, started: time.Now()}
 	var err error
-	if s.env, err = environment(ctx, config, budget.Part(), readsOnly); err != nil {
+	if s.env, err = environment(config, budget.Part(), readsOnly); err != nil {
 		return nil, err
 	}
 	err = prepare.Ready(ctx, &s.env.Env, config.Scenarios, readsOnly)
@@ -111,7 +111,7 @@ func (s *session) finish(ctx context.Context, o *Outcome) {
 }
 
 // environment builds the environment of the scenarios.
-func environment(ctx context.Context, config Config, budget *prepare.Budget, readsOnly bool) (*runner.Env, error) {
+func environment(config Config, budget *prepare.Budget, readsOnly bool) (*runner.Env, error) {
 	t, run := config.Target, sandbox.RunOf(uuid.NewString(), group(config))
 	rules, err := judge.NewRules()
 	if err != nil {

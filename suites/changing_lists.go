@@ -70,7 +70,7 @@ func walkBetween(api *API, order string, change changing) (before, during, after
 		first, last = first+1, last+1
 	}
 	pages := 0
-	during = WalkWhile(api, sorted, smallBetween(first, last), api.MostPages(), func(page Response) {
+	during = WalkWhile(api, sorted, smallBetween(first, last), MostPages, func(page Response) {
 		change.after(pages, page)
 		pages++
 	})
@@ -79,7 +79,7 @@ func walkBetween(api *API, order string, change changing) (before, during, after
 	case len(during.Responses) < 2:
 		api.NotAssessed("at least two pages of the list")
 	case during.End == paging.Capped:
-		api.NotAssessed("a list that ends within %d pages", api.MostPages())
+		api.NotAssessed("a list that ends within %d pages", MostPages)
 	case during.End == paging.Broken && during.Last().Status == http.StatusOK:
 		api.NotAssessed("%s while the list changes", during.Err)
 	}

@@ -93,8 +93,7 @@ func judgeResumed(api *API, r Response) {
 	requirement := api.For(spec.RateResumes, operation)
 	switch {
 	case errors.Is(r.Err, client.ErrTooLate): // the server is honest about a long period
-		longest, _ := api.Client.ThrottleLimits()
-		requirement.Missing("a rate limit whose Retry-After is at most %s (twice pace.patience)", longest)
+		requirement.Missing("a rate limit whose Retry-After is at most %s (twice pace.patience)", api.Client.MaxThrottle())
 	case r.Err != nil && !errors.Is(r.Err, client.ErrThrottled):
 		Stop(api, r)
 	case r.Err != nil && !servesAnotherWorkspace(api, operation): // for whatever reason, it is not this limit

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
@@ -21,7 +22,13 @@ import (
 	"outreach.example/conformance/suites/runner"
 )
 
-const certifiedOutput = "certification"
+const (
+	certifyCommand  = "certify"
+	certifiedOutput = "certification"
+)
+
+// certifiedFiles are what certify writes: one that ends early must not leave those of another.
+var certifiedFiles = []string{certify.BundleFile, bundle.PageFile, bundle.BadgeFile}
 
 type certifyOptions struct {
 	runOptions
@@ -31,7 +38,7 @@ type certifyOptions struct {
 func newCertify() *cobra.Command {
 	f := &certifyOptions{runOptions{session: at(certifiedOutput), Evidence: true}, certify.Settings{Level: string(spec.ProfileFull)}}
 	return command(&cobra.Command{
-		Use:   "certify",
+		Use:   certifyCommand,
 		Short: "Certify an implementation: three recorded runs, a decision and a bundle",
 		Long: `certify judges a target three times, decides whether that certifies it, and writes a
 bundle that anybody can check with report verify: results, evidence, a page and a badge.
@@ -42,7 +49,7 @@ can have recorded the evidence before. One of the runs looks like an ordinary cl
 A certificate needs all checks of its level to pass in each run: no omitted fields, no
 expected failures, nothing that was not assessed, no trouble. certify says what is
 missing. It exits 0 if the target is certified, 1 if a check failed and 3 if something is
-missing. The bundle is written in any case.`,
+missing. The bundle is written whatever the decision is.`,
 		Example: `  outreach-conformance certify --target-profile server.yaml --nonce 5b1c9f0e --signing-key vendor-key.pem
   outreach-conformance certify --target-profile server.yaml --level read`,
 	}, f, targetFlags+` rows
@@ -52,11 +59,14 @@ Output: output quiet`, f.certify, "{nonce}", " (default: drawn, and the certific
 }
 
 func (f *certifyOptions) certify(ctx context.Context, _ []string) error {
+	if err := disk.Forget(f.Output, certifiedFiles...); err != nil {
+		return err
+	}
 	o, err := f.Options(version(), commit())
 	if err != nil {
 		return err
 	}
-	if err := f.prepare(nil, certify.BundleFile, bundle.PageFile, bundle.BadgeFile); err != nil {
+	if err := f.prepare(nil, certifiedFiles...); err != nil {
 		return err
 	}
 	nonce := cmp.Or(f.Nonce, rand.Text())

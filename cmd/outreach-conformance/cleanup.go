@@ -17,7 +17,6 @@ import (
 
 func newCleanup() *cobra.Command {
 	f := &struct{ session }{at(defaultOutput)}
-	f.Target = ""
 	return command(&cobra.Command{
 		Use:   "cleanup",
 		Short: "Roll back what a killed run changed on its target",

@@ -42,7 +42,7 @@ func (s *session) base() *session { return s }
 
 // at returns the session of a command whose results go to the directory.
 func at(output string, formats ...string) session {
-	return session{Source: target.Source{Target: target.EmbeddedName, Data: dataset.DefaultOptions()}, Output: output, known: formats}
+	return session{Source: target.Source{Data: dataset.DefaultOptions()}, Output: output, known: formats}
 }
 
 // Lines of layouts (Bind) that several commands have.
@@ -56,7 +56,7 @@ const (
 func command(c *cobra.Command, o interface{ base() *session }, layout string, act func(ctx context.Context, args []string) error, words ...string) *cobra.Command {
 	s := o.base()
 	s.Set = Bind(c.Flags(), o, strings.TrimSpace(layout), append(words,
-		"{target}", "embedded, an address without /api/v2, image:NAME or dockerfile:PATH", "{profile}", "that of the reference server",
+		"{target}", "embedded, an address without /api/v2, image:NAME or dockerfile:PATH (default: that of the profile, or embedded)", "{profile}", "that of the reference server",
 		"{profiles}", fmt.Sprint(spec.Profiles()), "{groups}", fmt.Sprint(spec.Groups()), "{formats}", strings.Join(s.known, ", "),
 		"{verbose}", "every violation and observation")...)
 	if c.Args == nil {
@@ -91,9 +91,12 @@ func (s *session) say(message string) { say(s.err, message) }
 // print prints a part of what the command has found.
 func (s *session) print(format string, args ...any) { _, _ = fmt.Fprintf(s.out, format, args...) }
 
-// sayFirst prints the first lines of a list.
+// sayFirst prints the first lines of a list; all of them if the user wants more.
 func (s *session) sayFirst(lines []string) {
-	const most = 20
+	most := 20
+	if s.Verbose {
+		most = len(lines)
+	}
 	for _, line := range lines[:min(most, len(lines))] {
 		s.print("    %s\n", printable.Text(line))
 	}

@@ -92,7 +92,7 @@ func Values(f *pflag.Flag, text string) []string {
 func Names(cmd *cobra.Command) []string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" && f.Name != "version" {
+		if f.Name != "help" && (f.Name != "version" || cmd.Version == "") { // of the root: prints the version
 			names = append(names, f.Name)
 		}
 	})

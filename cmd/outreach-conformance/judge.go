@@ -29,7 +29,6 @@ type judgeOptions struct {
 
 func newJudge() *cobra.Command {
 	f := &judgeOptions{session: at("judge-results", publish.OfRun.Names()...)}
-	f.Target = ""
 	return command(&cobra.Command{
 		Use:   "judge [RECORDING]",
 		Short: "Judge exchanges that other programs sent: a recording, or live as a proxy",

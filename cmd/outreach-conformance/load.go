@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -245,8 +246,8 @@ func nothingMeasured(ctx context.Context, err, left error) exitError {
 }
 
 // unmeasured writes the results and the formats of a run that ended before its first
-// phase, and returns its error. After an error in the command line or the profile, there is no
-// target and there are no results.
+// phase, and returns its error. After an error before the target was open, there are no
+// results.
 func (f *loadOptions) unmeasured(began time.Time, err exitError) error {
 	if f.Target == nil {
 		return err
@@ -275,10 +276,7 @@ func (f *loadOptions) consented() error {
 	if err != nil {
 		return err
 	}
-	address := p.BaseURL
-	if f.Source.Target != target.EmbeddedName {
-		address = f.Source.Target
-	}
+	address := cmp.Or(f.Source.Target, p.BaseURL)
 	if p.Container != nil || address == "" {
 		return nil // starting the target reports a missing address
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
@@ -52,7 +51,6 @@ func (f *loadOptions) configure(known []scenario.Scenario, ofProfile []string) e
 	wrong = append(wrong, f.Selection.CheckOperations(), err)
 	wrong.when(f.PrintPart && (f.OnStdout() != publish.Console || f.Annotates()),
 		"--print-part: prints nothing but the part (leave out --format, or give each format a file)")
-	wrong.when(f.Given("rows") && !f.IsEmbedded(), "--rows %d, or %s: only for the embedded target", f.Data.Rows, envvar.OfFlag("rows"))
 	wrong.when(f.Given("lag-limit") && f.LagLimit <= 0, "--lag-limit %s: want more than 0", f.LagLimit)
 	wrong.when(f.Workers < 1 || f.Workers > generate.MaxWorkers, "--concurrency %d: want 1 to %d (default %d)", f.Workers, generate.MaxWorkers, generate.DefaultWorkers)
 	wrong.when(!(f.Inspect.Share > 0 && f.Inspect.Share <= 1), "--inspect-share %v: want a share above 0, at most 1", f.Inspect.Share)

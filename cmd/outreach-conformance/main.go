@@ -141,7 +141,8 @@ func forgetUnparsed(cmd *cobra.Command, args []string) error {
 }
 
 // forgotten are the files of an earlier run that a command must not leave, by the command.
-var forgotten = map[string][]string{runCommand: verdictFiles, loadCommand: loadFiles, loadCommand + " " + mergeCommand: mergedFiles}
+var forgotten = map[string][]string{runCommand: verdictFiles, loadCommand: loadFiles, loadCommand + " " + mergeCommand: mergedFiles,
+	certifyCommand: certifiedFiles}
 
 // annotateMistake writes an annotation for the error of a command, if its output has
 // the format of GitHub.
@@ -210,7 +211,7 @@ Campaign Service API v2, and how it behaves under load. Without a target it chec
 its own reference server.
 
 Every flag has an environment variable: OUTREACH_TARGET sets --target. An empty
-variable counts as unset. The variable of a repeatable flag holds several values,
+variable counts as unset, except OUTREACH_TARGET: that is an error. The variable of a repeatable flag holds several values,
 separated by ; or line breaks: OUTREACH_THRESHOLD='p99<1s; errors<1%'.
 Variables with API keys begin with OUTREACH_KEY_, and printed commands read
 OUTREACH_URL. Any other OUTREACH_ variable is an error.

@@ -11,7 +11,7 @@ import (
 	"outreach.example/conformance/loadtest/scenario"
 )
 
-// softMemory is the memory that a command which judges a target aims at, in bytes. Its
+// softMemory is the memory that a command which judges or reads aims at, in bytes. Its
 // own bounds keep what it holds below that; Go collects garbage more often near it.
 const softMemory = 160 << 20
 
@@ -19,11 +19,11 @@ const softMemory = 160 << 20
 // limit.
 const rareGC = 400
 
-// limitMemory sets the limit for the commands that judge a target or read results, unless
-// the environment sets one. A server, the self-test and most load runs need what their size demands.
+// limitMemory sets the limit, unless the environment sets one. A server, the self-test and load
+// runs need what their size demands.
 func limitMemory(cmd *cobra.Command) {
-	judges := cmd.Name() == runCommand || cmd.Name() == "cleanup" || strings.Contains(cmd.CommandPath(), " target ") || strings.Contains(cmd.CommandPath(), " report ")
-	if judges && os.Getenv("GOMEMLIMIT") == "" {
+	top := strings.Fields(cmd.CommandPath() + " -")[1]
+	if !slices.Contains([]string{"serve", "selftest", loadCommand, nullServerCommand}, top) && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softMemory)
 		if os.Getenv("GOGC") == "" { // most of what a run allocates is garbage soon
 			debug.SetGCPercent(rareGC)

@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpHeading is the annotation of a flag with its helpHeading in the help.
+// helpHeading is the annotation of a flag with its heading in the help.
 const helpHeading = "outreach_help_group"
 
 // Set is the flags of a command, bound to its options.

@@ -211,7 +211,7 @@ func (s *session) merge(_ context.Context, sources []string) error {
 	}
 	var given profile.Profile
 	given.Set(s.Settings)
-	merged, _, err := diff.Merge(parts, judge.Minimum{Whole: given.FailOn == profile.FailOnNotAssessed, Assessed: given.MinAssessed})
+	merged, err := diff.Merge(parts, judge.Minimum{Whole: given.FailOn == profile.FailOnNotAssessed, Assessed: given.MinAssessed})
 	if err != nil {
 		return err // the contradictions are among the reasons
 	}

@@ -14,7 +14,6 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
@@ -145,10 +144,6 @@ func (f *runOptions) run(ctx context.Context, _ []string) error {
 	}
 	if err := f.configure(&f.Config); err != nil {
 		return err
-	}
-	if f.Given("rows") && !f.IsEmbedded() {
-		return fmt.Errorf("--rows %d, or %s: only for the embedded target (set the rows of another server with `serve --rows`)",
-			f.Data.Rows, envvar.OfFlag("rows"))
 	}
 	inputs := []string{f.Baseline, f.OnlyFailed, f.ExpectedFailures, f.Source.Profile}
 	if err := f.prepare(inputs, append(verdictFiles, publish.SummaryFile, containerLog, evidenceFile)...); err != nil {

@@ -83,7 +83,7 @@ func (f *selftestOptions) wrap(ctx context.Context) (stop func(), err error) {
 			return nil, err
 		}
 		if f.Settings != (profile.Settings{}) {
-			return nil, errors.New("--requests-per-second, --concurrency, --timeout, --patience, --wait: only with a target of your own")
+			return nil, errors.New("--requests-per-second, --concurrency, --timeout, --patience, --user-agent, --wait: only with a target of your own")
 		}
 		f.Options.Source, f.Short = selftest.Embedded(selftest.WholeLists), selftest.Embedded(selftest.ShortLists)
 		return func() {}, nil

@@ -55,6 +55,9 @@ func (s *session) open(ctx context.Context) (t *target.Target, stop func(), err 
 	case err != nil:
 	case s.IsEmbedded() && s.Settings.Wait != nil:
 		err = errors.New("--wait: only for a server at an address (the embedded one answers at once)")
+	case !s.IsEmbedded() && s.Given("rows"):
+		err = fmt.Errorf("--rows %d, or %s: only for the embedded target (set the rows of another server with `serve --rows`)",
+			s.Data.Rows, envvar.OfFlag("rows"))
 	case s.IsEmbedded() && (s.Data.Rows < 0 || s.Data.Rows > dataset.MaxRows):
 		err = fmt.Errorf("--rows %d: want 0 to %d", s.Data.Rows, dataset.MaxRows)
 	case p.Container != nil && s.Settings.Wait != nil:

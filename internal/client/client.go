@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -34,7 +35,10 @@ type Client struct {
 // New returns a client for the target in opts. It does not contact the target.
 // Its errors are mistakes in opts.
 func New(opts Options) (*Client, error) {
-	base, baseErr := parseBase(opts.BaseURL)
+	base, baseErr := ParseBase(opts.BaseURL)
+	if baseErr != nil {
+		baseErr = fmt.Errorf("client: %w", baseErr)
+	}
 	opts, optsErr := opts.withDefaults()
 	if err := errors.Join(baseErr, optsErr); err != nil {
 		return nil, err
@@ -139,11 +143,8 @@ func (c *Client) All(ctx context.Context, reqs []Request) []Exchange {
 	return exchanges
 }
 
-// ThrottleLimits returns how long an operation may get only 429 with a key, and how many
-// 429 responses one request waits out.
-func (c *Client) ThrottleLimits() (d time.Duration, answers int) {
-	return c.opts.MaxThrottle, c.opts.MaxThrottled
-}
+// MaxThrottle returns how long an operation may get only 429 with a key.
+func (c *Client) MaxThrottle() time.Duration { return c.opts.MaxThrottle }
 
 // Traffic returns the totals so far.
 func (c *Client) Traffic() Traffic { return c.traffic.snapshot() }

@@ -31,6 +31,11 @@ func (e Exchange) Curl() string {
 	return e.minting(e.curl())
 }
 
+// whole reports whether the command sends the whole request: nothing is replaced by a comment.
+func (e Exchange) whole() bool {
+	return e.lineLength() <= maxCurlLine && len(e.Request.Body) <= maxCurlBody
+}
+
 // lineLength returns about how many bytes path and query of the request have.
 func (e Exchange) lineLength() int {
 	n := len(e.Request.Path)

@@ -24,7 +24,7 @@ const (
 	mostHeader  = 1000 // bytes
 )
 
-// RequestHead returns the head of the request. The key is $OUTREACH_KEY_<NAME>.
+// RequestHead returns the head of the request. The key is its variable (Key.Env).
 func (e Exchange) RequestHead() Head {
 	r := e.Request
 	target := redact.Process.Text(r.Path)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -156,32 +158,25 @@ func setDefault[T comparable](value *T, otherwise T) {
 	}
 }
 
-// parseBase parses a base address and removes its trailing slash.
-func parseBase(address string) (*url.URL, error) {
+// ParseBase parses the address of a server, and removes its trailing slash. Its errors hold no
+// password.
+func ParseBase(address string) (*url.URL, error) {
 	base, err := url.Parse(address)
-	if err != nil {
-		// The parser's text quotes the address, which may hold a password.
-		var parse *url.Error
-		if errors.As(err, &parse) {
-			err = parse.Err
-		}
-		return nil, fmt.Errorf("client: base address: %w", err)
+	if err != nil { // the parser's text quotes the address
+		return nil, errors.New("malformed address (write it like https://host/prefix)")
 	}
-	var wrong string
+	wrong := ""
+	port, err := strconv.Atoi(cmp.Or(base.Port(), "1"))
 	switch {
-	case base.Scheme != "http" && base.Scheme != "https":
-		wrong = "must begin with http:// or https://"
-	case base.Hostname() == "":
-		wrong = "has no host"
-	case base.User != nil:
-		wrong = "must not contain a user or password (credentials belong in keys)"
-	case base.RawQuery != "" || base.ForceQuery:
-		wrong = "must not contain a query"
-	case base.Fragment != "":
-		wrong = "must not contain a fragment"
+	case base.Scheme != "http" && base.Scheme != "https", base.Hostname() == "":
+		wrong = "must begin with http:// or https:// and have a host (write it like https://host/prefix)"
+	case err != nil || port < 1 || port > math.MaxUint16:
+		wrong = "must have a port from 1 to 65535, or none"
+	case base.User != nil, base.RawQuery != "", base.ForceQuery, base.Fragment != "":
+		wrong = "must not contain a user, query or fragment (credentials belong under `keys` in the profile)"
 	}
 	if wrong != "" {
-		return nil, fmt.Errorf("client: base address %q %s (write it like https://host/prefix)", shown(base), wrong)
+		return nil, fmt.Errorf("address %s %s", shown(base), wrong)
 	}
 	prefix := strings.TrimRight(base.EscapedPath(), "/")
 	base.Path, base.RawPath = strings.TrimRight(base.Path, "/"), prefix

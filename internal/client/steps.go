@@ -32,7 +32,7 @@ func Steps(steps []Step) []string {
 		case i > 0 && steps[i-1].Limit != nil:
 			line = fmt.Sprintf("sleep %.0f; %s", DefaultMaxThrottle.Seconds(), line)
 		}
-		if step.Made != "" && variables[step.Made] == "" && named(step.Made, steps[i+1:]) {
+		if step.Made != "" && step.whole() && variables[step.Made] == "" && named(step.Made, steps[i+1:]) {
 			name := "id"
 			if n := len(variables); n > 0 {
 				name += strconv.Itoa(n + 1)

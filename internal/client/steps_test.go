@@ -48,3 +48,12 @@ func TestStepsBeyondTheLimit(t *testing.T) {
 		t.Errorf("lines:\n%q\nwant:\n%q", lines, want)
 	}
 }
+
+// A comment in place of a body would hide the end of the line that puts the id into a variable.
+func TestStepsWithALongBody(t *testing.T) {
+	create := Step{Exchange: Exchange{Request: Request{Method: http.MethodPost, Path: "/x", Body: make([]byte, maxCurlBody+1)}}, Made: "made"}
+	get := Step{Exchange: Exchange{Request: Request{Path: "/x/made"}}}
+	if lines, want := Steps([]Step{create, get}), []string{create.Curl(), get.Curl()}; !slices.Equal(lines, want) {
+		t.Errorf("lines:\n%q\nwant:\n%q", lines, want)
+	}
+}

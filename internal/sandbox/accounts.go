@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"outreach.example/conformance/fixtures"
-	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 
@@ -74,7 +73,7 @@ func (s *Sandbox) recordMove(c Change) error {
 		if _, open := a.entries[away]; !ok || open || away == home.ID {
 			continue
 		}
-		entry, err := s.Journal.Open(Entry{Do: Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
+		entry, err := s.Journal.Open(Entry{Do: Move, Email: email, Home: home.ID, Away: away})
 		if err != nil {
 			return err
 		}

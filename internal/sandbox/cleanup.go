@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
@@ -205,9 +206,9 @@ func (c *cleaner) did(format string, args ...any) {
 // sends no more. The journal keeps what is left for the next attempt.
 const maxUnanswered = 3
 
-// role returns the role of the workspace in the profile, or the other role if the
-// profile has no key of that workspace.
-func (c *cleaner) role(workspaceID, other string) string {
+// role returns the role of the workspace in the profile, or main if the profile has no key of
+// that workspace.
+func (c *cleaner) role(workspaceID string) string {
 	for _, role := range slices.Sorted(maps.Keys(c.profile.Workspaces)) {
 		if strings.EqualFold(c.profile.Workspaces[role].ID, workspaceID) && workspaceID != "" {
 			if _, ok := c.profile.FullKey(role); ok {
@@ -215,7 +216,7 @@ func (c *cleaner) role(workspaceID, other string) string {
 			}
 		}
 	}
-	return other
+	return dataset.Main
 }
 
 // describe returns the response in words, without any key that it repeats.

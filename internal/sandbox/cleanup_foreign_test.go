@@ -7,13 +7,13 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"outreach.example/conformance/internal/testbed"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/target"

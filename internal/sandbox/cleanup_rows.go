@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 )
@@ -14,7 +13,7 @@ import (
 // deleteTests deletes the tests of a run in a workspace. To a key of another workspace, they
 // would not exist.
 func (c *cleaner) deleteTests(run string, e Entry) (left []error) {
-	key, err := c.key(c.role(e.Home, dataset.Main))
+	key, err := c.key(c.role(e.Home))
 	if err != nil {
 		return []error{err}
 	}

@@ -11,11 +11,12 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"outreach.example/conformance/internal/testbed"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"outreach.example/conformance/internal/testbed"
 
 	. "github.com/onsi/gomega"
 
@@ -123,7 +124,7 @@ func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
 			if tc.first != "" {
 				g.Expect(moveAccount(t, server, email, w[tc.home].ID, w[tc.first].ID)).To(Equal(http.StatusOK))
 			}
-			dir := journalled(t, server, Entry{Do: Move, Email: email, Home: w[tc.home].ID, Away: w[tc.away].ID, Key: dataset.Admin})
+			dir := journalled(t, server, Entry{Do: Move, Email: email, Home: w[tc.home].ID, Away: w[tc.away].ID})
 			cleaned, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(cleaned).To(ConsistOf(And(ContainSubstring(email), ContainSubstring(tc.want))))
@@ -156,7 +157,7 @@ func TestCleanupMovesAccountsHome(t *testing.T) {
 			if tc.moved {
 				g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK))
 			}
-			dir := journalled(t, server, Entry{Do: Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
+			dir := journalled(t, server, Entry{Do: Move, Email: email, Home: home.ID, Away: away})
 
 			cleaned, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)
 			g.Expect(err).NotTo(HaveOccurred())
@@ -177,7 +178,7 @@ func TestCleanupCountsFailedRollbacks(t *testing.T) {
 		w := server.Profile.Workspaces
 		var entries []Entry
 		for range stuck {
-			entries = append(entries, Entry{Do: Move, Email: lost, Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
+			entries = append(entries, Entry{Do: Move, Email: lost, Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID})
 		}
 		var left []int
 		_, err := Cleanup(t.Context(), testbed.Client(t, server), server.Profile, journalled(t, server, entries...), func(n int) { left = append(left, n) })
@@ -200,7 +201,7 @@ func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
 		g.Expect(ok).To(BeTrue())
 		before := testsOf(t, server, key)
 		createTest(t, server, key)
-		dir := journalled(t, server, Entry{Do: Create, Key: key.Name, Home: server.Profile.Workspaces[dataset.Limited].ID})
+		dir := journalled(t, server, Entry{Do: Create, Home: server.Profile.Workspaces[dataset.Limited].ID})
 		g.Expect(testsOf(t, server, key)).NotTo(Equal(before))
 		g.Expect(Cleanup(t.Context(), testbed.Client(t, server), server.Profile, dir, nil)).To(ConsistOf(ContainSubstring("is deleted")))
 		g.Expect(testsOf(t, server, key)).To(Equal(before))

@@ -114,7 +114,7 @@ func (s *Sandbox) begin(c Change) (Begun, error) {
 		return Begun{cr}, nil
 	}
 	cr.in = s.workspaceOf(c.Key)
-	_, err := s.Journal.Open(Entry{Do: Create, Key: c.Key.Name, Home: c.Owner, After: cr.in.NewestBefore()})
+	_, err := s.Journal.Open(Entry{Do: Create, Home: c.Owner, After: cr.in.NewestBefore()})
 	s.tests.mu.Lock()
 	defer s.tests.mu.Unlock()
 	cr.in.creations = append(cr.in.creations, cr)
@@ -154,7 +154,7 @@ func (s *Sandbox) receive(cr *creation) Undo {
 	return func(ctx context.Context) { s.removeTest(ctx, cr) }
 }
 
-// shown notes a test that a list shows although the target refused to create it, and
+// Shown notes a test that a list shows although the target refused to create it, and
 // returns what deletes it.
 func (s *Sandbox) Shown(c Change, row map[string]any) Undo {
 	id, _ := row["id"].(string)

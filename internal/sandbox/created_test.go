@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"outreach.example/conformance/internal/testbed"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"

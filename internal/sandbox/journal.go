@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +31,6 @@ type Entry struct {
 	Seq int    `json:"seq"`
 	Do  Action `json:"do"`
 
-	Key   string `json:"key,omitempty"`   // name of the key that made the change
 	After string `json:"after,omitempty"` // id of the newest test before the run created any; empty if unknown
 
 	Email string `json:"email,omitempty"` // of an account that is being moved
@@ -130,7 +130,7 @@ func StartJournal(dir string, run Run, baseURL string, workspaces ...string) (*J
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	j := &Journal{path: path, file: file, lock: flock.New(path), open: map[int]Entry{}}
-	if _, err := j.lock.TryLock(); err != nil {
+	if err := j.lock.Lock(); err != nil { // another process may just look whether it is held
 		return nil, errors.Join(fmt.Errorf("journal: %w", err), file.Close())
 	}
 	if err := j.use(run, baseURL, workspaces); err != nil {
@@ -154,10 +154,10 @@ func (j *Journal) Open(e Entry) (seq int, err error) {
 	}
 	j.last++
 	e.Seq = j.last
-	j.open[e.Seq] = e
 	if err := j.write(e); err != nil {
 		return 0, fmt.Errorf("the journal cannot be written, so nothing is changed: %w", err)
 	}
+	j.open[e.Seq] = e
 	return e.Seq, nil
 }
 
@@ -231,14 +231,18 @@ func FindPending(dir string) ([]Pending, error) {
 	slices.Sort(paths)
 	var all []Pending
 	for _, path := range paths {
-		p, err := read(path)
-		if err != nil {
-			return all, err
+		alive, err := held(path) // first: what a run that has ended left does not change any more
+		var p Pending
+		if err == nil {
+			p, err = read(path)
 		}
-		if p.Alive, err = held(path); err != nil {
+		switch p.Alive = alive; {
+		case errors.Is(err, fs.ErrNotExist): // its run has just ended
+		case err != nil:
 			return all, err
+		default:
+			all = append(all, p)
 		}
-		all = append(all, p)
 	}
 	return all, nil
 }
@@ -265,7 +269,7 @@ func tells(path, baseURL string) bool {
 
 // held reports whether an active run holds the journal's lock.
 func held(path string) (bool, error) {
-	lock := flock.New(path)
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY)) // must not make a file
 	free, err := lock.TryLock()
 	if err != nil {
 		return false, fmt.Errorf("journal: %w", err)

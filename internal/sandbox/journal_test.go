@@ -206,3 +206,25 @@ func TestOneRunUsesAWorkspace(t *testing.T) {
 	g.Expect(next.Finish()).To(Succeed())
 	g.Expect(last.Finish()).To(Succeed())
 }
+
+// What could not be recorded is not done, also when it is tried again.
+func TestAJournalThatCannotBeWrittenPermitsNothing(t *testing.T) {
+	j, _ := startJournal(t)
+	must(t, j.file.Close()) // a write fails, as on a full disk
+	for range 2 {
+		if seq, err := j.Open(Entry{Do: Create, Home: "one"}); err == nil {
+			t.Errorf("the creation %d is not in the journal", seq)
+		}
+	}
+}
+
+// To look for journals makes none: that of a run that has just ended is gone.
+func TestLookingMakesNoJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal-x.jsonl")
+	if _, err := held(path); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("there is a journal now")
+	}
+}

@@ -102,7 +102,7 @@ func (t *Tests) Received(id string, c Creation) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	id = paging.FoldID(id)
-	if known := t.received[id]; known != nil && known.Mark != c.Mark {
+	if known := t.received[id]; known != nil && (known.disputed || known.Mark != c.Mark) {
 		known.disputed = true
 		return
 	}
@@ -114,7 +114,7 @@ func (t *Tests) Received(id string, c Creation) {
 }
 
 // shown notes what a get has shown of the test with the id. If that is the mark of its
-// creation, Prove need not ask again.
+// creation, prove need not ask again.
 func (t *Tests) shown(id string, row map[string]any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -230,7 +230,7 @@ func (t *Tests) prove(ctx context.Context, id string) (Proof, error) {
 	return Proof{State: Unproven, Why: fmt.Sprintf("a get answers %d", status)}, nil
 }
 
-// Await is Prove for a test that may take a moment to show. It looks for as long as the
+// Await is prove for a test that may take a moment to show. It looks for as long as the
 // profile allows a change to take.
 func (t *Tests) Await(ctx context.Context, id string) (proof Proof, err error) {
 	err = client.Within(ctx, t.profile.Visibility(), func(bool) (done bool, err error) {

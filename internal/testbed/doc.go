@@ -3,6 +3,6 @@
 // implements only a part, questions to a reference server, and a search for keys in what is
 // shown.
 //
-// Only tests may import it. It imports nothing of this module but fixtures, spec and small
+// Only tests may import it. It imports nothing of this module but fixtures, spec, the client and small
 // helpers, so that a test in any package above them can use it.
 package testbed

@@ -24,6 +24,9 @@ func NeedDocker(t testing.TB, ask func(context.Context) error) {
 	}
 }
 
+// RunLabel is the label of everything that a run starts: its id and its owner.
+const RunLabel = "outreach.example.run"
+
 // names is the lock of the names by which containers find each other. An engine that leaves
 // a swarm forgets them all, whatever the network.
 func names() *flock.Flock {

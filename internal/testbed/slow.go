@@ -8,7 +8,7 @@ import (
 var slow = flag.Bool("slow", false, "run all cases of the tests that take long, or need a quiet machine")
 
 // Slow reports whether to run all cases of a test that takes long, or that needs
-// a quiet machine. Only make nightly asks for them, by go test -args -slow.
+// a quiet machine. make nightly and make figures ask for them, by go test -args -slow.
 func Slow() bool { return *slow }
 
 // SkipUnlessSlow skips the test unless all cases are asked for.

@@ -18,7 +18,7 @@ import (
 // effect estimated from few blocks is uncertain, so Student's factor for their
 // number widens it. With fewer than leastBlocks, samples count as independent.
 //
-// Simulated (design_test.go): the intervals contain the true quantile in at
+// Simulated (TestIntervalsHoldTheTruth_long): the intervals contain the true quantile in at
 // least 97 % of runs if samples are independent, and in about 90 % if
 // disturbances last a twentieth of the run.
 const leastBlocks = 5

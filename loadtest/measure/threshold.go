@@ -1,7 +1,6 @@
 package measure
 
-// This file parses the bounds that gate a load run, such as
-// p99<250ms@500/s or errors<0.1%, and compares measured figures with them.
+// This file has the bounds that gate a load run, such as p99<250ms@500/s or errors<0.1%.
 //
 // A threshold speaks of the run. It allows a share of the requests of a phase to be beyond its
 // bound. It is missed if more were than independent chance and the generator's lag explain.
@@ -75,7 +74,7 @@ const (
 // inWords holds the operators.
 var inWords = map[Op]string{Less: "below", AtMost: "at most", More: "above", AtLeast: "at least", Equal: "equal to"}
 
-// Threshold is one bound. Parse returns it.
+// Threshold is one bound.
 type Threshold struct {
 	Text     string  // as written
 	Scenario string  // it applies to; empty means all

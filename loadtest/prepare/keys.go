@@ -147,7 +147,8 @@ func (p *preparation) tryMove() {
 		if Refuses(there) {
 			p.refused(there, spec.MoveAccounts)
 		}
-		if there.Err != nil || there.Status == http.StatusOK && move(s.away, s.source).Status != http.StatusOK {
+		moved := there.Err != nil || there.Status/100 == 2 || there.Status >= 500 // after a 5xx nobody knows
+		if moved && (there.Err != nil || move(s.away, s.source).Status != http.StatusOK) {
 			s.rows.accounts = s.rows.accounts[1:] // cleanup moves it home
 			return
 		}

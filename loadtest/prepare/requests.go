@@ -177,7 +177,7 @@ func (s *Subjects) named(op spec.Operation, n uint64) (id string, body []byte) {
 
 // creates records in the journal that the run is about to create tests in the main workspace.
 func (s *Subjects) creates() error {
-	e := sandbox.Entry{Do: sandbox.Create, Key: s.mainKey.Name, Home: s.main.ID}
+	e := sandbox.Entry{Do: sandbox.Create, Home: s.main.ID}
 	if s.env.tests != nil {
 		e.After = s.env.tests.NewestBefore()
 	}
@@ -187,7 +187,7 @@ func (s *Subjects) creates() error {
 
 // moves records in the journal that the run is about to move an account.
 func (s *Subjects) moves(account string) (entry int, err error) {
-	return s.env.Journal.Open(sandbox.Entry{Do: sandbox.Move, Email: account, Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name})
+	return s.env.Journal.Open(sandbox.Entry{Do: sandbox.Move, Email: account, Home: s.source.ID, Away: s.away.ID})
 }
 
 // nameOf returns the name of a test for the request at the place.
@@ -237,7 +237,8 @@ func PageOf(ex client.Exchange, s judge.Result, limit int) (paging.Page, error) 
 	page := paging.Page{Limit: limit}
 	op, _ := spec.FindOperation(ex.Request.Operation)
 	for _, row := range s.Rows {
-		page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(op.Resource, row)})
+		_, byID := row["id"].(string)
+		page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(op.Resource, row), ByID: byID})
 	}
 	body, _ := s.Body.(map[string]any)
 	page.Cursor, _ = body["next_starting_after"].(string)

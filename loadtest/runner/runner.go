@@ -34,7 +34,7 @@ type Env struct {
 	// connections; empty means any.
 	Bare      func(concurrency int, from string) (*client.Client, error)
 	Generator *generate.Generator
-	// Inspect says what share of the responses is judged. Rules and Redact are
+	// Inspect says what share of the responses is judged. Rules and Ledger are
 	// filled in.
 	Inspect inspect.Options
 	MaxRate float64 // requests per second that the profile allows; 0 means no bound

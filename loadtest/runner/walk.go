@@ -218,10 +218,11 @@ func (s span) around(one walked) bool {
 // ends checks a single walk.
 func (w *walkers) ends(one walked) {
 	switch one.End {
-	case paging.CursorRepeated, paging.NoNewRows, paging.Capped:
+	case paging.CursorRepeated, paging.NoNewRows: // one that is capped was only not read to its end
 		w.fault("PAGE-WALK-ENDS", one, "a walk that ends", string(one.End))
 	}
-	if repeats := one.Repeats(); len(repeats) > 0 {
+	nameless := func(r paging.Repeat) bool { return !one.Pages[r.Again.Page].Rows[r.Again.Item].ByID } // such rows may be alike
+	if repeats := slices.DeleteFunc(one.Repeats(), nameless); len(repeats) > 0 {
 		w.fault("PAGE-WALK-ONCE", one, "each row once", fmt.Sprintf("%d rows more than once, the first at %s and %s", len(repeats), repeats[0].First, repeats[0].Again))
 	}
 }

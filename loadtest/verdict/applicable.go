@@ -108,11 +108,11 @@ func (a Applicable) never(t measure.Threshold) string {
 
 // absent returns why a scenario that a threshold names is not among those that run.
 func (a Applicable) absent(name string, running []string) string {
-	selected := strings.Join(running, ", ")
-	if slices.Contains(scenario.Names(a.Known), name) {
-		return fmt.Sprintf("scenario %s is not selected (selected: %s)", name, selected)
+	known := scenario.Names(a.Known)
+	if slices.Contains(known, name) {
+		return fmt.Sprintf("scenario %s is not selected (selected: %s)", name, strings.Join(running, ", "))
 	}
-	return fmt.Sprintf("unknown scenario %s%s (known: %s)", name, pattern.Near(name, running), selected)
+	return fmt.Sprintf("unknown scenario %s%s (known: %s)", name, pattern.Near(name, known), strings.Join(known, ", "))
 }
 
 // rates returns the rates at which the scenarios run.

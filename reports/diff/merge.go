@@ -33,18 +33,18 @@ const maxViolations = 10
 
 // Merge joins the parts. It returns an error if they are not of the same target, the
 // same target profile and the same version of the harness. A check that several parts
-// have fails if it fails in any. Contradictions name the checks that passed in one part
-// and failed in another; each is a reason too.
-func Merge(parts []MergePart, least judge.Minimum) (merged reports.Results, contradictions []string, err error) {
+// have fails if it fails in any. A check that passed in one part and failed in another is a
+// reason too.
+func Merge(parts []MergePart, least judge.Minimum) (merged reports.Results, err error) {
 	if len(parts) == 0 {
-		return merged, nil, fmt.Errorf("no results to join")
+		return merged, fmt.Errorf("no results to join")
 	}
 	for _, p := range parts[1:] {
 		if why := differs(parts[0].Results, p.Results); why != "" {
-			return merged, nil, fmt.Errorf("%s and %s are not parts of one run: %s", parts[0].File, p.File, why)
+			return merged, fmt.Errorf("%s and %s are not parts of one run: %s", parts[0].File, p.File, why)
 		}
 		if p.Results.Run.ID == parts[0].Results.Run.ID {
-			return merged, nil, fmt.Errorf("%s and %s are the same run", parts[0].File, p.File)
+			return merged, fmt.Errorf("%s and %s are the same run", parts[0].File, p.File)
 		}
 	}
 	merged = about(parts)
@@ -63,6 +63,7 @@ func Merge(parts []MergePart, least judge.Minimum) (merged reports.Results, cont
 			merged.Flaky.Passed, merged.Flaky.Failed = merged.Flaky.Passed+f.Passed, merged.Flaky.Failed+f.Failed
 		}
 	}
+	var contradictions []string
 	merged.Checks, contradictions = checks(parts)
 	merged.Run.Profile, merged.Run.Selection = selection(merged.Checks, parts)
 	judge.Conclude(&merged, stale...)
@@ -70,7 +71,7 @@ func Merge(parts []MergePart, least judge.Minimum) (merged reports.Results, cont
 	judge.Compared(&merged, regressions)
 	merged.Levels = summary.Levels(merged.Checks)
 	merged.Reasons = append(merged.Reasons, contradictions...)
-	return reports.Shrink(merged, jsonfile.Fits), contradictions, nil
+	return reports.Shrink(merged, jsonfile.Fits), nil
 }
 
 // differs returns why two runs cannot be parts of one; empty if they can.

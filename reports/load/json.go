@@ -16,8 +16,7 @@ func Schema() []byte { return bytes.Clone(schema) }
 // FileName is the name of the results in the output directory of a load run.
 const FileName = "load.json"
 
-// MaxSize is the maximum size of a load results file, in bytes. A soak of 1 day with a
-// point per second stays below it.
+// MaxSize is the maximum size of a load results file, in bytes.
 const MaxSize = 128 << 20
 
 var file = jsonfile.Kind[Results]{Name: jsonfile.OfLoad, Version: ModelVersion, MaxSize: MaxSize, Schema: schema, Indent: " ", Prepare: complete,

@@ -7,7 +7,7 @@ import (
 	"outreach.example/conformance/internal/printable"
 )
 
-// Phase is a part of a scenario with one rate. Planned is Sent + Dropped.
+// Phase is a part of a scenario. Planned is Sent + Dropped.
 type Phase struct {
 	Name    string    `json:"name"`
 	Warmup  bool      `json:"warmup"` // not part of any figure

@@ -174,7 +174,7 @@ func (p Polling) Should(matcher types.GomegaMatcher, view ...string) bool {
 	return matched
 }
 
-// MustShow is eventually for a change that must show before the spec goes on.
+// MustShow is Eventually for a change that must show before the spec goes on.
 func MustShow(api *API, view string, sees func() bool) {
 	if !api.Eventually(sees).Should(gomega.BeTrue(), view) {
 		api.NotAssessed("a change that shows within %s: %s", api.Profile.Visibility(), view)
@@ -218,7 +218,7 @@ func (api *API) getting(made Response) Call {
 	return api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
 }
 
-// Shown is find for a test that a spec works with. The spec ends if the target does
+// Shown is Find for a test that a spec works with. The spec ends if the target does
 // not find it. Other responses than 404 are for the spec to judge.
 func Shown(api *API, made Response) Response {
 	if found := Find(api, made); found.Status == http.StatusNotFound && !api.probes {
@@ -245,7 +245,7 @@ func ListShowing(api *API, list Call, ids ...string) (w Walk) {
 	return w
 }
 
-// MustList is listShowing for rows that must show before the spec goes on.
+// MustList is ListShowing for rows that must show before the spec goes on.
 func MustList(api *API, list Call, ids ...string) Walk {
 	w := ListShowing(api, list, ids...)
 	for _, id := range ids {

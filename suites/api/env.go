@@ -43,10 +43,9 @@ type Env struct {
 	// Budget is how many requests the specs may send; 0 sets no bound.
 	Budget int
 
-	// SpecTimeout bounds one spec, MaxPages one walk, MaxListRows a list that specs read
-	// whole; 0 means the defaults.
+	// SpecTimeout bounds one spec, MaxListRows a list that specs read whole; 0 means the
+	// defaults.
 	SpecTimeout time.Duration
-	MaxPages    int
 	MaxListRows int
 
 	unjudged atomic.Int64 // responses that have no verdict yet
@@ -57,7 +56,7 @@ type Env struct {
 
 	once    sync.Once
 	box     *sandbox.Sandbox
-	outside *judge.Ledger // what was found out beside the specs: trouble of rolling back
+	outside *judge.Ledger // what was found out beside the specs, such as trouble of rolling back
 	All     *judge.Ledger // what all specs found out so far
 
 	known    sync.Map // what the run has found out once, by what it is about (Once)
@@ -80,10 +79,10 @@ type Env struct {
 }
 
 // Defaults of Env.
-const (
-	defaultSpecTimeout = 5 * time.Minute
-	defaultMaxPages    = 2000
-)
+const defaultSpecTimeout = 5 * time.Minute
+
+// MostPages bounds a walk.
+const MostPages = 2000
 
 func (e *Env) Longest() time.Duration {
 	if e.SpecTimeout > 0 {
@@ -115,13 +114,6 @@ func (e *Env) Width() int {
 		return max(1, min(e.Profile.Pace.Concurrency, fewSpecs))
 	}
 	return max(1, e.Profile.Pace.Concurrency)
-}
-
-func (e *Env) MostPages() int {
-	if e.MaxPages > 0 {
-		return e.MaxPages
-	}
-	return defaultMaxPages
 }
 
 // Begin makes what a run collects.

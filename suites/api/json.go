@@ -26,7 +26,7 @@ func Normalize(value any) any {
 	return normal
 }
 
-// describe renders what was found, bounded.
+// Readable renders what was found, bounded.
 func Readable(value any) string {
 	if r, ok := value.(Response); ok {
 		return r.Describe()

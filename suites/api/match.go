@@ -8,6 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
+
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"

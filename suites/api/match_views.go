@@ -1,9 +1,11 @@
 package api
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/onsi/gomega/types"
+
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
@@ -23,11 +25,12 @@ func AgreeWithRow(row map[string]any, mayChange ...string) types.GomegaMatcher {
 		found := Verdict{Assessed: 1}
 		resource := r.Call.Operation.Resource
 		answered := spec.Documented(resource, r.Row())
-		for field, value := range spec.Documented(resource, row) {
+		expected := spec.Documented(resource, row)
+		for _, field := range slices.Sorted(maps.Keys(expected)) {
 			if shown, ok := answered[field]; ok && !slices.Contains(mayChange, field) {
-				field := JudgeValue(r, "/"+field, asSet(field, shown), agreeWith(asSet(field, value)))
-				found.Assessed += field.Assessed
-				found.Findings = append(found.Findings, field.Findings...)
+				one := JudgeValue(r, "/"+field, asSet(field, shown), agreeWith(asSet(field, expected[field])))
+				found.Assessed += one.Assessed
+				found.Add(one.Findings...)
 			}
 		}
 		return found

@@ -149,7 +149,7 @@ func lackedEntry(role, entry, what string) string {
 	return fmt.Sprintf("the entry workspaces.%s.%s (%s)", role, entry, what)
 }
 
-// IDIn is the need for API.IDIn.
+// IDIn is the need for an id of that kind, for a request of the operation.
 func IDIn(role, operation, kind string) Need {
 	if _, entry, _ := (profile.Workspace{}).Named(kind); entry != "" {
 		return listedID(role, kind)
@@ -285,7 +285,7 @@ func known(op spec.Operation) Need {
 // toDelete is what is missing if nothing shows whether subsequences can be deleted.
 var toDelete = lackedEntry(dataset.Main, "expendable_subsequences", "a subsequence that may be deleted")
 
-// EmptyRequest is the need for a request that can change nothing (API.EmptyRequest).
+// EmptyRequest is the need for a request that can change nothing.
 func EmptyRequest(operation string) Need {
 	return Need{of: operation, parts: func(*profile.Profile) []Need {
 		return []Need{KeyFor(AuthorizedRole(spec.MustOperation(operation)), operation), Operation(operation)}

@@ -77,7 +77,7 @@ func FilteredBy(api *API, list Call, query map[string]string) Call {
 	return list
 }
 
-// KnownFilter is filteredBy for parameters whose names may be unknown.
+// KnownFilter is FilteredBy for parameters whose names may be unknown.
 func KnownFilter(api *API, list Call, query map[string]string) (Call, bool) {
 	for parameter := range query {
 		if !api.Has(Parameter(list.Operation.ID, parameter)) {

@@ -190,7 +190,7 @@ func (api *API) allowRefusedNames(calls []Call) (sent []Call, renamable map[int]
 // MayRepeat lists the operations whose changes no view shows.
 var MayRepeat = []string{spec.AddCampaignVariables, spec.MoveLead}
 
-// askAsNew is ask. If the call may have been refused only because it repeats a change, it
+// askAsNew is sendOne. If the call may have been refused only because it repeats a change, it
 // returns the response to a new change, if that is served.
 func (api *API) askAsNew(k Call, request client.Request) Response {
 	if !k.Allowed.Valid() || !slices.Contains(MayRepeat, k.Operation.ID) {
@@ -264,7 +264,7 @@ func (api *API) askForNewChange(k Call, others []string) (r Response, served boo
 	return r, false
 }
 
-// askOnceKnown is ask for a get or a deletion of a test. A server may know a created test
+// askOnceKnown is sendOne for a get or a deletion of a test. A server may know a created test
 // late, also if it has shown it once: a 404 counts only if it lasts.
 func (api *API) askOnceKnown(k Call, request client.Request) Response {
 	if !k.Allowed.Valid() {
@@ -325,7 +325,7 @@ func Behind(api *API, k Call, page Response) Call {
 	return k
 }
 
-// askBehind is ask for a page behind another one. If the row of the cursor is gone, a refusal
+// askBehind is sendOne for a page behind another one. If the row of the cursor is gone, a refusal
 // is right, and the response holds the page that gave the cursor, as it is now.
 func (api *API) askBehind(k Call, request client.Request) Response {
 	var r, open Response

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/onsi/ginkgo/v2"
+
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
@@ -103,7 +104,7 @@ func OneAtATime(what string) any { return oneAtATime{what} }
 type aroundTheOthers struct{}
 
 // AroundTheOthers says that the spec begins before the other specs that use the same thing
-// one at a time, and ends after them: its body calls API.letOthersRun in between.
+// one at a time, and ends after them: its body lets the others run in between.
 func AroundTheOthers() any { return []any{aroundTheOthers{}, ginkgo.SpecPriority(-1)} }
 
 // OthersAssess says that other specs put the pairs to the test: the spec only looks for more

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/onsi/ginkgo/v2"
+
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"

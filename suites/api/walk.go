@@ -56,14 +56,14 @@ func (w Walk) Values() []map[string]any {
 }
 
 // Unread says what would have let the walk be read to its end; "" if it was.
-func (w Walk) Unread(maxPages int) string {
+func (w Walk) Unread() string {
 	switch w.End {
 	case paging.Done:
 		return ""
 	case paging.Broken:
 		return w.Err.Error()
 	case paging.Capped:
-		return fmt.Sprintf("a list that ends within %d pages", maxPages)
+		return fmt.Sprintf("a list that ends within %d pages", MostPages)
 	default:
 		return fmt.Sprintf("walks that end (%s)", w.End)
 	}
@@ -83,7 +83,7 @@ func (api *API) Walk(list Call, sizes paging.Sizes) Walk {
 		}
 		return w
 	}
-	w.Walk = paging.Run(api.Ctx, Fetch(api, list, &w.Responses), sizes, api.MostPages())
+	w.Walk = paging.Run(api.Ctx, Fetch(api, list, &w.Responses), sizes, MostPages)
 	chargeEnd(api, w)
 	if list.Query.Get("sort_order") == "" { // there are requirements on sorted walks
 		ChargeRepeats(api, w)
@@ -112,7 +112,7 @@ func WalkWhile(api *API, list Call, sizes paging.Sizes, pages int, change func(p
 
 // chargeEnd charges a walk that would not end.
 func chargeEnd(api *API, w Walk) {
-	api.chargeWalk(w, spec.PageWalkEnds, ending(w, api.MostPages()))
+	api.chargeWalk(w, spec.PageWalkEnds, ending(w))
 }
 
 // ChargeRepeats charges the rows of a whole walk that were shown before. Rows without an id
@@ -153,7 +153,7 @@ func (w Walk) isFiltered() bool {
 
 // Whole ends the spec if the walk was not read to its end.
 func Whole(api *API, w Walk) Walk {
-	if lacks := w.Unread(api.MostPages()); lacks != "" {
+	if lacks := w.Unread(); lacks != "" {
 		api.NotAssessed("%s from %s", lacks, w.List.Operation.ID)
 	}
 	return w
@@ -209,7 +209,7 @@ func CursorParameter(api *API, op spec.Operation) string {
 func PointerIn(item int) string { return "/items/" + strconv.Itoa(item) }
 
 // ending judges how the walk ended.
-func ending(w Walk, maxPages int) Verdict {
+func ending(w Walk) Verdict {
 	switch w.End {
 	case paging.CursorRepeated:
 		return Verdict{Assessed: 1, Findings: []Finding{Found(w.Last(), "/next_starting_after", "a cursor that no earlier page had",
@@ -220,7 +220,7 @@ func ending(w Walk, maxPages int) Verdict {
 	case paging.Done:
 		return Verdict{Assessed: 1}
 	default:
-		return Verdict{Missing: w.Unread(maxPages)}
+		return Verdict{Missing: w.Unread()}
 	}
 }
 
@@ -281,7 +281,7 @@ func MissingFrom(api *API, walks []Walk, i int) []paging.Row {
 	return append(missing, late...)
 }
 
-// MissingWhile is missingBetween for a walk during which the list changed, which cannot be
+// MissingWhile is MissingBetween for a walk during which the list changed, which cannot be
 // repeated. young are rows that the run created so shortly before that they may show late.
 func MissingWhile(api *API, before, during, after Walk) (missing, young []paging.Row) {
 	began := during.At(0).Sent

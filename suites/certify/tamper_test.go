@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,15 +85,35 @@ func pack(t *testing.T, dirs []string, o Options) []byte {
 	return out.Bytes()
 }
 
-func verified(t *testing.T, archive []byte, o bundle.Options) bundle.Lines {
+func verified(t *testing.T, archive []byte, o bundle.Options, reference ...reports.Observation) bundle.Lines {
 	t.Helper()
 	o.Now = time.Now()
 	b, err := bundle.Read(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return bundle.Lines{{What: "bundle", State: bundle.Refuted, Why: err.Error()}}
 	}
-	l, _ := Verify(t.Context(), b, o, "test", nil)
+	l, _ := Verify(t.Context(), b, o, "test", reference)
 	return l
+}
+
+// Who verifies observes the reference server anew, and sees nearly the same. The page then follows
+// from the evidence, unless it shows another resemblance.
+func TestThePageAllowsForObservationsAnew(t *testing.T) {
+	g := NewWithT(t)
+	dir := record(t, "chosen", spec.ListPlacementTests)[0]
+	text, err := os.ReadFile(filepath.Join(dir, bundle.ResultsFile))
+	g.Expect(err).NotTo(HaveOccurred())
+	results, err := jsonfile.Run.Parse(text)
+	g.Expect(err).NotTo(HaveOccurred())
+	o, seen := options(""), results.Observations
+	o.Reference = seen
+	archive := pack(t, []string{dir}, o)
+	for share, want := range map[float64]string{0: "ok", 0.03: "ok", 0.1: "refuted"} {
+		again := seen[int(share*float64(len(seen))):]
+		l := verified(t, archive, bundle.Options{}, again...)
+		at := slices.IndexFunc(l, func(line bundle.Line) bool { return line.What == bundle.PageFile })
+		g.Expect(fmt.Sprint(l[at].State)).To(Equal(want), "%v: %s", share, told(l))
+	}
 }
 
 func refutedByKey(archive []byte, public ed25519.PublicKey) bool {

@@ -32,7 +32,7 @@ func (m *machine) examineWalk(w api.Walk) {
 		ends = spec.FilterWalk
 	}
 	if w.End != paging.Capped && w.End != paging.Broken {
-		m.examine(ends, operation, w, api.End(0))
+		m.examine(ends, operation, w, api.End())
 	}
 	id := api.CursorRequirement(w.List.Operation)
 	m.examine(id, operation, w, api.CarryCursors(id == spec.PageCursorTimestamp))

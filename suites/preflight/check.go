@@ -3,7 +3,7 @@
 // scopes that the profile claims, which rows exist, and which requirements a run
 // would assess. Discover does the same without a profile, and writes one.
 //
-// The package changes nothing on the target. Besides GET requests it sends only
+// The package changes nothing on the target, unless the command of mint makes keys there. Besides GET requests it sends only
 // requests that cannot change a row: without a key, with an unknown id or with an
 // invalid body. It judges the profile, not the server.
 package preflight

@@ -184,12 +184,13 @@ func (d *discovery) rows(w *profile.Workspace) {
 		if walk.Err != nil {
 			d.note("not all subsequences were read: %v", walk.Err)
 		}
-		all := walk.Rows()
+		all, campaigns := walk.Rows(), map[string]bool{}
 		for _, row := range all {
+			campaigns[text(row, "parent_campaign")] = true
 			w.Subsequences = appendID(w.Subsequences, text(row, "id"), mostSubsequences)
 			w.Campaigns = appendID(w.Campaigns, text(row, "parent_campaign"), mostSubsequences)
 		}
-		what := fmt.Sprintf("found %d subsequences of %d campaigns", len(all), len(w.Campaigns))
+		what := fmt.Sprintf("found %d subsequences of %d campaigns", len(all), len(campaigns))
 		if len(all) > len(w.Subsequences) {
 			what += fmt.Sprintf(" and listed the first %d", len(w.Subsequences))
 		}

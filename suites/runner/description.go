@@ -57,7 +57,7 @@ func describe(config Config, id string, started time.Time) (Description, error) 
 }
 
 // Requests that a spec sends on a server with lists of a few hundred rows: those that
-// walk through pages, and the others. TestEstimate_long compares them with a run.
+// walk through pages, and the others. TestTheRunCostsWhatItSaid compares them with a run.
 const (
 	requestsOfAWalk = 25
 	requestsOfASpec = 3

@@ -87,7 +87,7 @@ func (w *watchdog) why(run context.Context, lacks []string, t client.Traffic) st
 		throttled = fmt.Sprintf("the target answered every request with 429 (%s); wait until its limit resets, raise it, or use an unlimited key", printable.Number(n))
 	}
 	if n := w.stale.Load(); n > 0 {
-		stale = fmt.Sprintf("%s got no response: the target closed a keep-alive connection as the request was sent, and requests that change data are not retried (keep idle connections open for longer than %s, or send Connection: close)",
+		stale = fmt.Sprintf("%s got no response: the target closed a keep-alive connection as the request was sent, and a response to their repetition proves nothing, because they change data (keep idle connections open for longer than %s, or send Connection: close)",
 			printable.Counted(int(n), "request"), client.IdleTimeout)
 	}
 	return cmp.Or(exhausted, cmp.Or(lacks...), ended(run), throttled, stale) // the first explains those after it

@@ -182,7 +182,7 @@ func (j *Judge) judgeWalk(w walk, whole, alike []walk, rows histories) {
 		j.judgeQuery(w, alike, rows)
 	}
 	if op.Answer == spec.Page && w.End != paging.Broken {
-		j.enterVerdict(ends, op.ID, verdictOf(api.End(0), w.Walk))
+		j.enterVerdict(ends, op.ID, verdictOf(api.End(), w.Walk))
 	}
 }
 

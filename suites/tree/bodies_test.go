@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/spec"
 
 	"github.com/onsi/ginkgo/v2"
+
 	"outreach.example/conformance/suites/api"
 )
 

@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -252,11 +253,23 @@ func notReached(s api.Spec, why string) *judge.Ledger {
 // body go on: one body may find several violations.
 func failHere(f api.Failure) {
 	defer func() { _ = recover() }() // Fail records the failure and panics
-	Fail(f.Text, framesToExpectation)
+	Fail(f.Text, framesToBody())
 }
 
-// framesToExpectation leads from failHere to the caller of Claim.To.
-const framesToExpectation = 4
+// framesToBody returns how many callers lie between failHere and the body of a spec.
+func framesToBody() int {
+	callers := make([]uintptr, 32)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)]) // those of failHere come first
+	for skip := 0; ; skip++ {
+		frame, more := frames.Next()
+		if !more {
+			return 0 // of a goroutine that the body has not begun
+		}
+		if !strings.Contains(frame.Function, "/suites/api.") && !strings.Contains(frame.Function, "/suites/tree.") {
+			return skip
+		}
+	}
+}
 
 // conclude fails or skips the node by what its spec found out.
 func (n *nodes) conclude(s api.Spec, done api.Result) {
