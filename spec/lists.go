@@ -137,3 +137,6 @@ func filterRequirements() []Requirement {
 	table[len(table)-1].Section = "Pagination (list endpoints)" // it is about all of them
 	return table
 }
+
+// MaxLimit is the highest limit, and the most rows of a page (section Limits).
+const MaxLimit = 100

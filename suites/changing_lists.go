@@ -93,17 +93,17 @@ const pageWhile = 2*handful - 1
 // smallBetween asks for pages of pageWhile rows from the first to the last of the rows, and
 // somewhat further, as rows may come meanwhile. The largest pages lead there and on.
 func smallBetween(first, last int) paging.Sizes {
-	large, small := (first+MaxLimit-1)/MaxLimit, (last-first)/pageWhile+3
+	large, small := (first+spec.MaxLimit-1)/spec.MaxLimit, (last-first)/pageWhile+3
 	return func(page int) int {
 		switch {
-		case page < first/MaxLimit:
-			return MaxLimit
+		case page < first/spec.MaxLimit:
+			return spec.MaxLimit
 		case page < large:
-			return first % MaxLimit
+			return first % spec.MaxLimit
 		case page < large+small:
 			return pageWhile
 		default:
-			return MaxLimit
+			return spec.MaxLimit
 		}
 	}
 }

@@ -137,7 +137,7 @@ func tryFilter(api *API, list Call, f oracle.Filter, whole func(*API, Call) Walk
 func filteredReads(f oracle.Filter, list oracle.List, named func(parameter string) bool) (reads []filteredRead) {
 	const perPair = 2 // reads beside each other filter
 	whole := func(u oracle.Use) oracle.Query {
-		return oracle.Query{Parameters: u.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}
+		return oracle.Query{Parameters: u.Query, Sizes: []int{spec.MaxLimit}, Pages: oracle.WholeWalk}
 	}
 	for _, u := range f.Uses(list.Rows, handful) {
 		reads = append(reads, filteredRead{Use: u, query: whole(u)})
@@ -149,7 +149,7 @@ func filteredReads(f oracle.Filter, list oracle.List, named func(parameter strin
 		reads = append(reads, filteredRead{Use: u, query: u.BeyondFirst(list.Rows)})
 	}
 	for _, u := range list.Beside(f, perPair, named) {
-		reads = append(reads, filteredRead{Use: u, query: oracle.Query{Parameters: u.Query, Sizes: []int{MaxLimit}, Pages: 1}})
+		reads = append(reads, filteredRead{Use: u, query: oracle.Query{Parameters: u.Query, Sizes: []int{spec.MaxLimit}, Pages: 1}})
 	}
 	for _, b := range list.BesideBeyond(f, perPair, named) {
 		reads = append(reads, filteredRead{Use: b.Use, query: b.Query})
@@ -280,9 +280,9 @@ func walkThrough(api *API, list Call, uses []oracle.Use) filteredWalks {
 		if !ok {
 			continue
 		}
-		before := api.Walk(k, PagesOf(MaxLimit))
+		before := api.Walk(k, PagesOf(spec.MaxLimit))
 		if n := len(before.Rows()); n >= 2 {
-			return filteredWalks{u, []Walk{before, api.Walk(k, singlesAround(n, 2, 3, n/3)), api.Walk(k, PagesOf(MaxLimit))}}
+			return filteredWalks{u, []Walk{before, api.Walk(k, singlesAround(n, 2, 3, n/3)), api.Walk(k, PagesOf(spec.MaxLimit))}}
 		}
 	}
 	return filteredWalks{}

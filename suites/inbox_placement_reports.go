@@ -49,8 +49,8 @@ func expectSkipping(api *API, part spec.Filter) {
 		return Ask(api, list, oracle.Query{Parameters: flags, Sizes: []int{size}, Pages: oracle.WholeWalk})
 	}
 	n := len(before.Rows())
-	skipped, kept, alone := ask(MaxLimit, "true", false), ask(MaxLimit, "false", false), ask(MaxLimit, "false", true)
-	both := ask(min(MaxLimit, max(1, n/3)), "true", true) // beyond the first page, too
+	skipped, kept, alone := ask(spec.MaxLimit, "true", false), ask(spec.MaxLimit, "false", false), ask(spec.MaxLimit, "false", true)
+	both := ask(min(spec.MaxLimit, max(1, n/3)), "true", true) // beyond the first page, too
 	whole := oracle.Between(list.Operation, before.Rows(), api.Read(list).Rows())
 
 	found := Verdict{Assessed: 1}

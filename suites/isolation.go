@@ -32,7 +32,7 @@ func isolation() {
 			It("names the key's workspace as the owner", Rules(spec.IsolationOwner), Needs(Owner(AuthorizedRole(op)), Cursor(op.ID).Optional()), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				NeedOwner(api, AuthorizedRole(op))
 				if op.Answer == spec.Page {
-					api.Walk(KeysOf(api.Request()), PagesOf(MaxLimit))
+					api.Walk(KeysOf(api.Request()), PagesOf(spec.MaxLimit))
 				} else {
 					api.Do(api.Request())
 				}
@@ -279,7 +279,7 @@ func expectForeignFilters(api *API) {
 	if len(filtered) == 0 {
 		api.NotAssessed("a row of %s in the workspace %q with a value to filter by", op.ID, dataset.Second)
 	}
-	whole := oracle.Query{Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}
+	whole := oracle.Query{Sizes: []int{spec.MaxLimit}, Pages: oracle.WholeWalk}
 	for _, w := range Each(api, filtered, func(k Call) Walk { return Ask(api, k, whole).Walk }) {
 		api.Expect(w).To(ShareNoRowWith(theirs))
 	}

@@ -133,7 +133,7 @@ func otherKeys(p *profile.Profile, role string, op spec.Operation) []client.Key 
 // compare judges what each other key sees. A difference counts if it lasts: the specification
 // does not say how soon a change shows in another view.
 func (r fullRead) compare(api *API) []Verdict {
-	see := func(k Call) Walk { return api.Walk(k, PagesOf(MaxLimit)) } // it is not Done if it could not be read
+	see := func(k Call) Walk { return api.Walk(k, PagesOf(spec.MaxLimit)) } // it is not Done if it could not be read
 	first := see
 	if r.full.Operation.Answer != spec.One {
 		first = func(k Call) Walk { return Shared(api, k) }

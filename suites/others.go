@@ -107,7 +107,7 @@ func expectOthersKept(api *API, id spec.ID, before, after Walk, again func() Wal
 	found := alteredRows(api, before, after)
 	for round := 0; round < 2 && len(found) > 0; round++ {
 		Alone(api, func() {
-			now, from := api.Walk(after.List, PagesOf(MaxLimit)), client.Now(api.Ctx)
+			now, from := api.Walk(after.List, PagesOf(spec.MaxLimit)), client.Now(api.Ctx)
 			if len(alteredRows(api, now, again())) == 0 || !staysSame(api, client.Now(api.Ctx).Sub(from), after.List) {
 				found = nil
 			}

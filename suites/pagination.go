@@ -56,12 +56,12 @@ func limitAbsent(api *API) {
 	}
 	rows := len(page.Rows())
 	if rows > 0 {
-		api.Expect(page).To(HaveAtMostItems(MaxLimit))
+		api.Expect(page).To(HaveAtMostItems(spec.MaxLimit))
 	}
 	if page.Cursor() == "" { // the page may hold the whole list
 		return
 	}
-	if rows == MaxLimit || len(api.Do(list.WithQuery("limit", strconv.Itoa(MaxLimit))).Rows()) > rows {
+	if rows == spec.MaxLimit || len(api.Do(list.WithQuery("limit", strconv.Itoa(spec.MaxLimit))).Rows()) > rows {
 		api.Observe(spec.OpenPointDefaultLimit, "%d items", rows)
 	}
 }
@@ -75,7 +75,7 @@ func limitsOutOfRange(api *API) {
 		case page.OK():
 			seen = fmt.Sprintf("%d items", len(page.Rows()))
 			if len(page.Rows()) > 0 {
-				api.Expect(page).To(HaveAtMostItems(MaxLimit))
+				api.Expect(page).To(HaveAtMostItems(spec.MaxLimit))
 			} else {
 				api.For(spec.PageLimitOutOfRange).Assessed()
 			}
@@ -96,13 +96,13 @@ func limitsOutOfRange(api *API) {
 func walksAgree(api *API) {
 	list := KeysOf(api.Request())
 	usual := len(api.Do(list).PageRows()) // rows of a page without a limit
-	before := api.Walk(list, PagesOf(MaxLimit))
+	before := api.Walk(list, PagesOf(spec.MaxLimit))
 	n := len(before.Rows())
 	between := Each(api, []paging.Sizes{
 		singlesAround(n, 8, 2, 7, 50, 10, 20, 25, 99), // sizes that people choose; a server may end a walk after 20 pages
 		smallAtTheEnd(n, usual),
 	}, func(sizes paging.Sizes) Walk { return api.Walk(list, sizes) })
-	after := api.Walk(list, PagesOf(MaxLimit))
+	after := api.Walk(list, PagesOf(spec.MaxLimit))
 	for _, walk := range between { // walks at the same time show nothing about each other
 		judgeWalks(api, []Walk{before, walk, after}, func(id spec.ID) Requirement { return api.For(id) })
 	}
@@ -118,7 +118,7 @@ func walksAgree(api *API) {
 // page before it one row is left: servers compute these two cases wrongly.
 func singlesAround(n, singles int, between ...int) paging.Sizes {
 	sizes := fill(slices.Repeat([]int{1}, singles), n-2*singles, between...)
-	return inTheEnd(append(sizes, slices.Repeat([]int{1}, 2*singles)...), MaxLimit) // the list may grow meanwhile
+	return inTheEnd(append(sizes, slices.Repeat([]int{1}, 2*singles)...), spec.MaxLimit) // the list may grow meanwhile
 }
 
 // smallAtTheEnd sends no limit with the first page, which has the usual number of rows. The largest
@@ -131,11 +131,11 @@ func smallAtTheEnd(n, usual int) paging.Sizes {
 // fill appends sizes of pages for so many rows: the given ones, then the largest.
 func fill(sizes []int, rows int, first ...int) []int {
 	for rows > 0 {
-		size := MaxLimit
+		size := spec.MaxLimit
 		if len(first) > 0 {
 			size, first = max(1, first[0]), first[1:]
 		}
-		size = min(size, rows, MaxLimit)
+		size = min(size, rows, spec.MaxLimit)
 		sizes, rows = append(sizes, size), rows-size
 	}
 	return sizes

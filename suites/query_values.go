@@ -37,7 +37,7 @@ func acceptsValues(api *API) {
 		if q.open {
 			k = list.MayBeRefused()
 		}
-		return Ask(api, k, oracle.Query{Parameters: q.parameters, Sizes: []int{MaxLimit}, Pages: 1})
+		return Ask(api, k, oracle.Query{Parameters: q.parameters, Sizes: []int{spec.MaxLimit}, Pages: 1})
 	})
 	for _, a := range asked {
 		for _, m := range a.Compare(oracle.List{Operation: list.Operation}).Mismatches {

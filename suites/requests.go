@@ -217,7 +217,7 @@ func expectConverted(api *API, field string) {
 
 // newest is how many tests are searched for one that should not be there: others
 // may create some meanwhile.
-const newest = MaxLimit
+const newest = spec.MaxLimit
 
 func newestTests(api *API) map[string]map[string]any {
 	if !api.Serves(spec.ListPlacementTests) {

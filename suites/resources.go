@@ -42,7 +42,7 @@ func getEachRow(api *API) {
 }
 
 func showsEachRowOnce(api *API) {
-	list := api.Walk(api.Request(), PagesOf(MaxLimit))
+	list := api.Walk(api.Request(), PagesOf(spec.MaxLimit))
 	if !list.Complete() {
 		api.NotAssessed("%s from %s", list.Last().Shortfall(), list.List.Operation.ID)
 	}

@@ -68,7 +68,7 @@ func readableLists(api *API) (lists []Call) {
 
 // lookAt reads the lists.
 func lookAt(api *API, lists []Call) []Walk {
-	return Each(api, lists, func(list Call) Walk { return api.Walk(list, PagesOf(MaxLimit)) })
+	return Each(api, lists, func(list Call) Walk { return api.Walk(list, PagesOf(spec.MaxLimit)) })
 }
 
 // expectNoneRemoved makes changes of one kind, while the run changes nothing else. A row

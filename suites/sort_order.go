@@ -3,6 +3,7 @@ package suites
 import (
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
 )
@@ -14,7 +15,7 @@ func expectSorted(api *API, order string) {
 	ordered := list.WithQuery("sort_order", order)
 	before := api.Read(list)
 	n := len(before.Rows())
-	walks := Each(api, []paging.Sizes{PagesOf(MaxLimit), singlesAround(n, 3, 7, 7, n/3)}, func(sizes paging.Sizes) Walk {
+	walks := Each(api, []paging.Sizes{PagesOf(spec.MaxLimit), singlesAround(n, 3, 7, 7, n/3)}, func(sizes paging.Sizes) Walk {
 		return Whole(api, api.Walk(ordered, sizes))
 	})
 	after := api.Read(list)
@@ -65,7 +66,7 @@ func filteredBesides(api *API, list Call, before Walk) (calls []Call) {
 func walkInHalves(api *API, list Call) []Walk {
 	before := api.Read(list)
 	n := len(before.Rows())
-	if n < 2 || n > MaxLimit {
+	if n < 2 || n > spec.MaxLimit {
 		return []Walk{before}
 	}
 	return []Walk{before, api.Walk(list, PagesOf((n+1)/2)), api.Read(list)}

@@ -7,6 +7,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
 
 	. "outreach.example/conformance/suites/api"
 )
@@ -14,7 +15,7 @@ import (
 // readBy reads the list through the filter by ids of which some belong to no row. A server may
 // refuse that, which ends the spec.
 func readBy(api *API, use oracle.Use) Walk {
-	shown := Ask(api, api.Request().MayBeRefused(), oracle.Query{Parameters: use.Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk
+	shown := Ask(api, api.Request().MayBeRefused(), oracle.Query{Parameters: use.Query, Sizes: []int{spec.MaxLimit}, Pages: oracle.WholeWalk}).Walk
 	if len(shown.Pages) == 0 {
 		api.NotAssessed("a server that does not refuse an id that no row has")
 	}
@@ -64,7 +65,7 @@ func manyIDs(api *API, known []string) string {
 // server may refuse it.
 func expectOnce(api *API, list Call, f oracle.Filter, rows []paging.Row) {
 	for _, id := range oracle.Distinct(rows, f.Fields[0], 1) {
-		ChargeRepeats(api, Ask(api, list.MayBeRefused(), oracle.Query{Parameters: f.By(id + "," + id).Query, Sizes: []int{MaxLimit}, Pages: oracle.WholeWalk}).Walk)
+		ChargeRepeats(api, Ask(api, list.MayBeRefused(), oracle.Query{Parameters: f.By(id + "," + id).Query, Sizes: []int{spec.MaxLimit}, Pages: oracle.WholeWalk}).Walk)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
 )
 
 // Flagged returns a narrow and a wide use of the filter, chosen from at most so many, with
@@ -113,7 +114,7 @@ func pageBeyond(own, second selections) int {
 		case own.may[i]:
 			selected++
 			if strangers == 0 && own.must[i] && second.must[i] {
-				size = min(maxLimit, (selected+1)/2)
+				size = min(spec.MaxLimit, (selected+1)/2)
 			}
 		case selected > 0 && selected+strangers < mostPages*size:
 			strangers++

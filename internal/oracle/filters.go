@@ -96,7 +96,7 @@ func (u Use) with(parameters map[string]string) Use {
 // page, too. It goes one page further than the rows that the use may select.
 func (u Use) BeyondFirst(rows []paging.Row) Query {
 	const pages = 3
-	size := min(maxLimit, (u.reach(rows).open+pages-1)/pages)
+	size := min(spec.MaxLimit, (u.reach(rows).open+pages-1)/pages)
 	return Query{Parameters: u.Query, Sizes: []int{max(1, size)}, Pages: pages + 1}
 }
 

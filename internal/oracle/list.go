@@ -70,8 +70,8 @@ func (q Query) Check() error {
 		return errors.New("limits: want at least one (0 sends no limit)")
 	}
 	for _, size := range q.Sizes {
-		if size < 0 || size > maxLimit {
-			return fmt.Errorf("limits: want 0 to %d, got %d", maxLimit, size)
+		if size < 0 || size > spec.MaxLimit {
+			return fmt.Errorf("limits: want 0 to %d, got %d", spec.MaxLimit, size)
 		}
 	}
 	return nil
@@ -260,16 +260,13 @@ func (c *comparison) walks(plain spec.ID) spec.ID {
 	}
 }
 
-// maxLimit is how many rows a page holds at most (section Limits).
-const maxLimit = 100
-
 // rows compares each row that was shown by itself.
 func (c *comparison) rows() {
 	seen := map[string]bool{}
 	for p, page := range c.pages {
 		limit := page.Limit
 		if limit == 0 {
-			limit = maxLimit
+			limit = spec.MaxLimit
 		}
 		if len(page.Rows) > limit {
 			c.find(spec.PageLimitHonoured, p, "/items", fmt.Sprintf("at most %d items", limit), fmt.Sprintf("%d items", len(page.Rows)))

@@ -189,7 +189,7 @@ func TestUsesBesideOtherFiltersTell(t *testing.T) {
 		uses := l.Beside(f, 4, all)
 		g.Expect(uses).NotTo(BeEmpty(), f.Title())
 		for _, use := range uses {
-			without := Query{Parameters: map[string]string{}, Sizes: []int{maxLimit}, Pages: 1}
+			without := Query{Parameters: map[string]string{}, Sizes: []int{spec.MaxLimit}, Pages: 1}
 			for parameter, value := range use.Query {
 				if parameter != f.Key {
 					without.Parameters[parameter] = value

@@ -30,7 +30,7 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 	return rapid.Custom(func(t *rapid.T) Query {
 		q := Query{Pages: rapid.IntRange(1, mostPages).Draw(t, "pages"), Sizes: rapid.SliceOfN(sizes, 1, mostSizes).Draw(t, "limits")}
 		if rapid.IntRange(0, 5).Draw(t, "to the end") == 5 {
-			q.Pages, q.Sizes = WholeWalk, []int{rapid.SampledFrom([]int{50, maxLimit}).Draw(t, "limit")}
+			q.Pages, q.Sizes = WholeWalk, []int{rapid.SampledFrom([]int{50, spec.MaxLimit}).Draw(t, "limit")}
 		}
 		if rapid.IntRange(0, 2).Draw(t, "with parameters") == 0 {
 			return q
@@ -71,7 +71,7 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 	queries := []Query{{Sizes: []int{1}, Pages: 2}, {Sizes: []int{0}, Pages: 1}}
 	for _, parameters := range l.Flags(known) {
-		queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: WholeWalk})
+		queries = append(queries, Query{Parameters: parameters, Sizes: []int{spec.MaxLimit}, Pages: WholeWalk})
 	}
 	filters := slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(f Filter) bool { return !known(f.Key) })
 	for i, one := range filters {
@@ -81,7 +81,7 @@ func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 				all = append(all, spread(l.together(one, other, third), 1)...)
 			}
 			for _, parameters := range all {
-				queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
+				queries = append(queries, Query{Parameters: parameters, Sizes: []int{spec.MaxLimit}, Pages: mostPages})
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func isWindow(parameters map[string]string) bool {
 const WholeWalk = 40
 
 // sizes are the limits that queries send; 0 sends none.
-var sizes = rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, maxLimit), rapid.SampledFrom([]int{maxLimit, maxLimit - 1}), rapid.Just(0))
+var sizes = rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, spec.MaxLimit), rapid.SampledFrom([]int{spec.MaxLimit, spec.MaxLimit - 1}), rapid.Just(0))
 
 // flags returns the parameters with a set of values that do not select rows.
 func (l List) flags() []spec.Parameter {

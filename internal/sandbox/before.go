@@ -20,7 +20,6 @@ import (
 )
 
 const (
-	pageSize = 100
 	// pagesBefore bounds the look before the first creation.
 	pagesBefore = 10
 	// pagesNewest bounds a look for the tests of the run, and pagesLeft one for those that an
@@ -97,7 +96,7 @@ func (t *Tests) LookBefore(ctx context.Context, permit func() error) error {
 				}
 			}
 			return fetch(ctx, cursor, limit)
-		}, paging.Fixed(pageSize), pagesBefore)
+		}, paging.Fixed(spec.MaxLimit), pagesBefore)
 		var noPage *paging.NoPageError
 		if w.Err != nil && !errors.As(w.Err, &noPage) {
 			return w.Err
@@ -197,7 +196,7 @@ func (t *Tests) Newest(ctx context.Context) ([]paging.Row, error) {
 			page.Cursor = "" // all further rows existed before
 		}
 		return page, err
-	}, pageSize, most)
+	}, spec.MaxLimit, most)
 }
 
 // descends reports whether the rows run from the newest to older ones.

@@ -13,11 +13,11 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/testbed"
 
 	"outreach.example/conformance/spec"
 )

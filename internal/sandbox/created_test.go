@@ -17,10 +17,10 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/testbed"
 
 	"outreach.example/conformance/spec"
 )

@@ -66,9 +66,9 @@ func (s *server) send(_ context.Context, r client.Request) client.Exchange {
 		ids = ids[slices.Index(ids, after)+1:]
 	}
 	page := map[string]any{"items": []any{}}
-	if len(ids) > pageSize {
-		ids = ids[:pageSize]
-		page["next_starting_after"] = ids[pageSize-1]
+	if len(ids) > spec.MaxLimit {
+		ids = ids[:spec.MaxLimit]
+		page["next_starting_after"] = ids[spec.MaxLimit-1]
 	}
 	items := []any{}
 	for _, one := range ids {

@@ -53,11 +53,8 @@ func (m *Mix) UseUp(places uint64) {
 	}
 }
 
-// Limits of reading a list: rows of a page, and pages.
-const (
-	largestPage = 100
-	mostPages   = 12_000
-)
+// MostPages limits the pages that are read of one list.
+const MostPages = 12_000
 
 // findSpares finds out which of the expendable subsequences exist. Earlier runs may
 // have deleted all of them, because a deletion cannot be rolled back.
@@ -65,7 +62,7 @@ func (p *preparation) findSpares() {
 	if !p.asked[spec.DeleteSubsequence] || p.stopped() || p.env.Profile.Stateless || !p.env.Profile.Implements(spec.ListSubsequences) {
 		return
 	}
-	finder := &lookup.Finder{Send: p.env.Client.Do, Profile: p.env.Profile, Serves: p.env.Profile.Implements, Pages: mostPages}
+	finder := &lookup.Finder{Send: p.env.Client.Do, Profile: p.env.Profile, Serves: p.env.Profile.Implements, Pages: MostPages}
 	var spares []string
 	for _, id := range p.env.rows.spares {
 		sight, _ := finder.Look(p.ctx, lookup.ID{Text: id, Role: dataset.Main, Entry: "expendable_subsequences"})
@@ -88,9 +85,9 @@ func (p *preparation) findListed() {
 		if _, entry, _ := p.subjects.main.Named(op.Subject().Kind); !ok || entry != "" || !op.HasPathID() || !p.asked[op.ID] {
 			continue
 		}
-		request, asked := p.subjects.Page(list, "", largestPage)
+		request, asked := p.subjects.Page(list, "", spec.MaxLimit)
 		if ex, answered := p.do(request); answered {
-			page, _ := PageOf(ex, p.env.Rules.Check(asked, ex), largestPage)
+			page, _ := PageOf(ex, p.env.Rules.Check(asked, ex), spec.MaxLimit)
 			for _, row := range page.Rows {
 				p.env.rows.listed[op.ID] = append(p.env.rows.listed[op.ID], row.Key)
 			}

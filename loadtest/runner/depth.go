@@ -15,9 +15,6 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// mostPagesToPlaces limits the pages read on the way to the places of one list.
-const mostPagesToPlaces = 12_000
-
 // depth compares the latency of pages by their place in the list. It first
 // walks to the places, then requests all of them in turn at a fixed rate.
 func (r *runner) depth() error {
@@ -80,11 +77,10 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]verdict.Page, error) 
 	rows := 0
 	// The next page ends at a wanted place or has the maximum size.
 	sizes := func(int) int {
-		const most = 100
 		if i := slices.IndexFunc(wanted, func(w int) bool { return w > rows }); i >= 0 {
-			return min(most, wanted[i]-rows)
+			return min(spec.MaxLimit, wanted[i]-rows)
 		}
-		return most
+		return spec.MaxLimit
 	}
 	last := verdict.Page{Operation: op.ID}
 	var broken error
@@ -101,7 +97,7 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]verdict.Page, error) 
 			found = append(found, verdict.Page{Operation: op.ID, Page: rows/limit + 1, Rows: rows, Cursor: page.Cursor})
 		}
 		return page, nil
-	}, sizes, mostPagesToPlaces)
+	}, sizes, prepare.MostPages)
 	if broken != nil {
 		return nil, fmt.Errorf("walking to the pages of %s: %w", op.ID, broken)
 	}

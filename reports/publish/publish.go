@@ -54,9 +54,6 @@ func (f *Formats) Parse(known []string) error {
 	var shown []string // on the standard output
 	for _, value := range f.Format {
 		name, file, toFile := strings.Cut(value, "=")
-		if name == "text" {
-			name = Console
-		}
 		chosen := format{name, file}
 		switch {
 		case !slices.Contains(known, name):

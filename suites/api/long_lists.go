@@ -90,16 +90,16 @@ func measured(ctx context.Context, fetch paging.Fetch, most int) (size int, w pa
 			return page, errLong
 		}
 		return page, err
-	}, PagesOf(MaxLimit), maxListPages)
+	}, PagesOf(spec.MaxLimit), maxListPages)
 	return size, w
 }
 
 // Sample is Walk in the largest pages, but reads only the first ones of a list that is too long.
 func Sample(api *API, list Call) Walk {
 	if api.TooLong[list.Operation.ID] == "" {
-		return api.Walk(list, PagesOf(MaxLimit))
+		return api.Walk(list, PagesOf(spec.MaxLimit))
 	}
 	w := Walk{List: list}
-	w.Walk = paging.Run(api.Ctx, api.fetchAny(list, &w.Responses), PagesOf(MaxLimit), samplePages)
+	w.Walk = paging.Run(api.Ctx, api.fetchAny(list, &w.Responses), PagesOf(spec.MaxLimit), samplePages)
 	return w
 }

@@ -14,12 +14,9 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// MaxLimit is the highest limit (section Limits).
-const MaxLimit = 100
-
 // PagesOf asks for pages of one size; 0 sends no limit. A size that follows from the number
 // of rows may be too high for a limit: the largest pages are read then.
-func PagesOf(size int) paging.Sizes { return paging.Fixed(min(size, MaxLimit)) }
+func PagesOf(size int) paging.Sizes { return paging.Fixed(min(size, spec.MaxLimit)) }
 
 // Walk is a list read page by page, with the responses that it was made of. Rows have no
 // values if only their keys were read.
@@ -93,7 +90,7 @@ func (api *API) Walk(list Call, sizes paging.Sizes) Walk {
 
 // Read reads a whole list in the largest pages. The spec ends if the list cannot be read to its
 // end.
-func (api *API) Read(list Call) Walk { return Whole(api, api.Walk(list, PagesOf(MaxLimit))) }
+func (api *API) Read(list Call) Walk { return Whole(api, api.Walk(list, PagesOf(spec.MaxLimit))) }
 
 // WalkWhile walks the list, and changes it after each page. It reads at most the given number
 // of pages.

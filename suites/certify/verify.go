@@ -286,7 +286,7 @@ func (l *lines) verifyManifest(b *bundle.Bundle, all []Run, sameVersion bool, re
 // it is that of the evidence as far as observations of the same server may differ; else that of the
 // evidence.
 func claimedResemblance(b *bundle.Bundle, d Decision, m bundle.Manifest, found float64) float64 {
-	claimed, _ := b.Content(bundle.PageFile) // an error shows when the page is compared
+	claimed, _ := b.Content(bundle.PageFile)                                        // an error shows when the page is compared
 	for share := found - observedAnew; share < found+observedAnew; share += 0.005 { // the page shows whole percents
 		if page, _, err := show(d, m, share); err == nil && bytes.Equal(page, claimed) {
 			return share

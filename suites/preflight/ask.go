@@ -78,9 +78,6 @@ func request(op spec.Operation, key profile.Key, query url.Values) client.Reques
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: key.ForClient()}
 }
 
-// pageSize is the highest limit (section Limits).
-const pageSize = 100
-
 // operations returns the operations that the profile lists, that the user wants and
 // that are not absent from the target.
 func (a *asker) operations() []spec.Operation {

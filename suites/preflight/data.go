@@ -116,7 +116,7 @@ func (a *asker) counts() {
 		}
 		var query url.Values
 		if op.Answer == spec.Page {
-			query = url.Values{"limit": {strconv.Itoa(pageSize)}}
+			query = url.Values{"limit": {strconv.Itoa(spec.MaxLimit)}}
 		}
 		got := a.list(op, key, query)
 		f := Finding{What: op.ID, Wrong: got.refused(), Says: printable.Counted(len(got.Rows), "row")}

@@ -180,7 +180,7 @@ func (d *discovery) scopes() {
 func (d *discovery) rows(w *profile.Workspace) {
 	if d.first[spec.ListSubsequences].status == http.StatusOK {
 		list := paging.List(d.api.Do, request(spec.MustOperation(spec.ListSubsequences), d.key, nil), profile.ParamStartingAfter)
-		walk := paging.Run(d.ctx, list, paging.Fixed(pageSize), maxPages)
+		walk := paging.Run(d.ctx, list, paging.Fixed(spec.MaxLimit), maxPages)
 		if walk.Err != nil {
 			d.note("not all subsequences were read: %v", walk.Err)
 		}
@@ -223,8 +223,8 @@ func (d *discovery) rows(w *profile.Workspace) {
 // hasMore reports whether the list has more rows than a page without a limit shows. A
 // cursor does not say so: the last page may have one, too.
 func (d *discovery) hasMore(op spec.Operation, page answer) bool {
-	largest := d.list(op, d.key, url.Values{"limit": {strconv.Itoa(pageSize)}})
-	return len(page.Rows) == pageSize || len(largest.Rows) > len(page.Rows)
+	largest := d.list(op, d.key, url.Values{"limit": {strconv.Itoa(spec.MaxLimit)}})
+	return len(page.Rows) == spec.MaxLimit || len(largest.Rows) > len(page.Rows)
 }
 
 // parameters looks for the parameters that the specification does not name. It

@@ -175,9 +175,9 @@ func (j *Judge) judgePage(x *exchange) {
 	id, limit := spec.PageLimitHonoured, x.limit
 	switch {
 	case !x.Call.Query.Has("limit"):
-		id, limit = spec.PageLimitAbsent, api.MaxLimit
-	case limit < 1 || limit > api.MaxLimit:
-		id, limit = spec.PageLimitOutOfRange, api.MaxLimit
+		id, limit = spec.PageLimitAbsent, spec.MaxLimit
+	case limit < 1 || limit > spec.MaxLimit:
+		id, limit = spec.PageLimitOutOfRange, spec.MaxLimit
 	case len(x.filters) > 0 && spec.Has(spec.FilterWalk.On(x.op().ID)):
 		id = spec.FilterWalk
 	}
