@@ -34,7 +34,7 @@ LONG = ^(TestDocuments|TestSteady|TestGeneratedPartsAreFresh|TestConformance)$$|
 TESTS = $(RARE_GC) $(GO) test -vet=off -timeout 20m $(TESTFLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race selftest ginkgo lint generate fresh check figures judged nightly fuzz release frozen
+.PHONY: help build test race selftest ginkgo lint generate fresh check figures judged nightly fuzz release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -101,16 +101,3 @@ PLATFORMS   ?= all
 ALLOW_DIRTY ?=
 release: ## build a release into dist/: archives, images, lists of modules, checksums; VERSION=v1.2.3 PLATFORMS=host
 	$(GO) -C tools run ./release -source .. -output ../dist -platforms '$(PLATFORMS)' -version '$(VERSION)' $(if $(ALLOW_DIRTY),-allow-dirty)
-
-# The player of the frozen faults is built from the commit that tools/frozen/commit names.
-FROZEN   ?= 0
-SEED     ?= 1
-PLAYER    = bin/player-$(shell cut -c1-12 tools/frozen/commit)
-frozen: build $(PLAYER) # run the program against the faults of an earlier, larger suite; FROZEN=500 draws a sample, SEED=2 another one
-	$(GO) -C tools run ./frozen -player ../$(PLAYER) -program ../bin/outreach-conformance -sample $(FROZEN) -seed $(SEED)
-
-$(PLAYER): tools/frozen/commit
-	rm -rf bin/frozen && mkdir -p bin/frozen
-	git archive $$(cat tools/frozen/commit) | tar -x -C bin/frozen
-	$(GO) -C bin/frozen build -o ../../$(PLAYER) ./suites/selftest/player
-	rm -rf bin/frozen
