@@ -211,8 +211,9 @@ Campaign Service API v2, and how it behaves under load. Without a target it chec
 its own reference server.
 
 Every flag has an environment variable: OUTREACH_TARGET sets --target. An empty
-variable counts as unset, except OUTREACH_TARGET: that is an error. The variable of a repeatable flag holds several values,
-separated by ; or line breaks: OUTREACH_THRESHOLD='p99<1s; errors<1%'.
+variable counts as unset, but an empty OUTREACH_TARGET is an error. The variable
+of a repeatable flag holds several values, separated by ; or line breaks:
+OUTREACH_THRESHOLD='p99<1s; errors<1%'.
 Variables with API keys begin with OUTREACH_KEY_, and printed commands read
 OUTREACH_URL. Any other OUTREACH_ variable is an error.
 

@@ -149,6 +149,7 @@ func TestProve(t *testing.T) {
 			tests.Received(tc.id, Creation{Mark{Name: name}, startTests})
 			if tc.also != "" {
 				tests.Received(strings.ToUpper(tc.id), Creation{Mark{Name: tc.also}, startTests})
+				tests.Received(tc.id, Creation{Mark{Name: name}, startTests}) // settles no dispute
 			}
 			s.got = tc.got
 			if s.list == 0 {

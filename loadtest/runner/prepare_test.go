@@ -1,10 +1,13 @@
 package runner
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -195,6 +198,36 @@ func TestLoadDeletesOnlyItsOwnTests(t *testing.T) {
 		o := Run(t.Context(), env, s)
 		if reasons := strings.Join(o.Reasons, "\n"); o.Verdict != reports.Inconclusive || !strings.Contains(reasons, "a test that is not proven to be new") || created.Load() < 10 {
 			t.Errorf("%s after %d creations: %s", o.Verdict, created.Load(), reasons)
+		}
+	})(t)
+}
+
+// An account may have moved although the response says that the server failed: it is moved back.
+func TestAMoveMayHaveHappenedDespiteA5xx(t *testing.T) {
+	inFakeTime(func(t *testing.T) {
+		var destinations []string
+		env := world(t, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if op, _, _ := spec.MatchOperation(r.Method, r.URL.Path); op.ID == spec.MoveAccounts {
+					var move struct {
+						Destination string `json:"destination_workspace_id"`
+					}
+					text, _ := io.ReadAll(r.Body)
+					_ = json.Unmarshal(text, &move)
+					r.Body = io.NopCloser(bytes.NewReader(text))
+					if destinations = append(destinations, move.Destination); len(destinations) == 1 {
+						next.ServeHTTP(httptest.NewRecorder(), r)
+						w.WriteHeader(http.StatusBadGateway)
+						return
+					}
+				}
+				next.ServeHTTP(w, r)
+			})
+		})
+		source, away, _ := env.Profile.Moves(dataset.Admin)
+		ready(t, env, briefly(t, spec.MoveAccounts, spec.ListLeadLists))
+		if want := []string{away.ID, source.ID}; !slices.Equal(destinations, want) {
+			t.Errorf("moves to %q, want %q", destinations, want)
 		}
 	})(t)
 }

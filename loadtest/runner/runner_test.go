@@ -250,6 +250,33 @@ func TestWalksAreComparedWithWhatWasThereAllAlong(t *testing.T) {
 	}
 }
 
+// A walk is charged with rows that it repeats, unless they have no id and may be alike, and with
+// not ending, unless a bound of ours ended it.
+func TestWhatOneWalkShows(t *testing.T) {
+	for name, tc := range map[string]struct {
+		keys   string
+		byID   bool
+		end    paging.End
+		faults int64
+	}{
+		"each row once":      {"ab", true, paging.Done, 0},
+		"a row twice":        {"aba", true, paging.Done, 1},
+		"rows that are like": {"aba", false, paging.Done, 0},
+		"a cursor again":     {"ab", true, paging.CursorRepeated, 1},
+		"too long for us":    {"ab", true, paging.Capped, 0},
+	} {
+		w := &walkers{r: &runner{ledger: judge.NewLedger(spec.Pairs())}}
+		one := walkOf(0, 1, tc.keys)
+		one.End = tc.end
+		for i := range one.Pages[0].Rows {
+			one.Pages[0].Rows[i].ByID = tc.byID
+		}
+		if w.ends(one); w.out.Faults != tc.faults {
+			t.Errorf("%s: %d faults, want %d", name, w.out.Faults, tc.faults)
+		}
+	}
+}
+
 // Lists that show nothing make a scenario inconclusive, or are noted if others show something.
 func TestListsThatShowNothing(t *testing.T) {
 	deeper := func(r *http.Request) bool { return r.URL.Query().Has("starting_after") }

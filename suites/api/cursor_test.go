@@ -21,6 +21,19 @@ func FuzzCursorKind(f *testing.F) {
 	})
 }
 
+// Any form of ISO 8601 with a date and a time is a timestamp. A date alone is none.
+func TestFormsOfTimestamps(t *testing.T) {
+	for cursor, want := range map[string]string{
+		"2026-01-02T03:04:05.678Z": "timestamp", "2026-01-02T03:04:05,6+02:00": "timestamp", "2026-01-02T03:04:05": "timestamp",
+		"2026-01-02T03:04Z": "timestamp", "20260102T030405Z": "timestamp", "20260102T0304+00": "timestamp", "2026-01-02T03:04:05+0200": "timestamp",
+		"2026-01-02": "other", "1767323045": "other", "2026-01-02T25:04Z": "other",
+	} {
+		if kind := CursorKind(cursor); kind != want {
+			t.Errorf("%s is of the kind %q, want %q", cursor, kind, want)
+		}
+	}
+}
+
 // FuzzCovers: comparing what a server shows never fails, and everything covers itself.
 func FuzzCovers(f *testing.F) {
 	f.Add(`{"a":[1,{"b":null}],"c":1e2}`)
