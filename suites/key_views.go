@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
@@ -130,8 +129,15 @@ func otherKeys(p *profile.Profile, role string, op spec.Operation) []client.Key 
 	return keys
 }
 
+// view is what another key sees, and how it differs from what the full key sees.
+type view struct {
+	seen      Walk
+	different []Finding
+}
+
 // compare judges what each other key sees. A difference counts if it lasts: the specification
-// does not say how soon a change shows in another view.
+// does not say how soon a change shows in another view. Only walks with different keys go on at
+// the same time: a replay could not tell others apart.
 func (r fullRead) compare(api *API) []Verdict {
 	see := func(k Call) Walk { return api.Walk(k, PagesOf(spec.MaxLimit)) } // it is not Done if it could not be read
 	first := see
@@ -142,31 +148,52 @@ func (r fullRead) compare(api *API) []Verdict {
 	if before.End != paging.Done || len(before.Rows()) == 0 {
 		return nil
 	}
-	after := sync.OnceValue(func() Walk { return see(r.full) })
-	return Each(api, r.keys, func(key client.Key) Verdict {
-		seen := see(r.full.WithKey(key).MayBeRefused())
-		if seen.End != paging.Done { // SCOPE-EXACT and its neighbours judge a refusal
-			return Verdict{}
+	views := Each(api, r.keys, func(key client.Key) view { return view{seen: see(r.full.WithKey(key).MayBeRefused())} })
+	views = slices.DeleteFunc(views, func(v view) bool { return v.seen.End != paging.Done }) // SCOPE-EXACT and its neighbours judge a refusal
+	if differ(views, before, before) {
+		if after := see(r.full); after.End != paging.Done || differ(views, before, after) { // the list may have changed meanwhile
+			api.Eventually(func() bool { return r.stillDiffer(api, views, see) }).Should(gomega.BeFalse())
 		}
-		found := Verdict{Assessed: 1}
-		different := differences(before, seen, before, seen)
-		if len(different) > 0 && after().End == paging.Done { // the list may have changed meanwhile
-			different = differences(before, seen, after(), seen)
+	}
+	verdicts := make([]Verdict, len(views))
+	for i, v := range views {
+		verdicts[i] = Verdict{Assessed: 1}
+		verdicts[i].Add(v.different...)
+	}
+	return verdicts
+}
+
+// differ looks for differences from what the full key sees before and after, and reports whether
+// there are any.
+func differ(views []view, before, after Walk) bool {
+	some := false
+	for i, v := range views {
+		views[i].different = differences(before, v.seen, after, v.seen)
+		some = some || len(views[i].different) > 0
+	}
+	return some
+}
+
+// stillDiffer looks again with the keys that saw differences, and reports whether some of these last.
+func (r fullRead) stillDiffer(api *API, views []view, see func(Call) Walk) bool {
+	first := see(r.full)
+	again := Each(api, views, func(v view) Walk {
+		if len(v.different) == 0 {
+			return v.seen
 		}
-		if len(different) > 0 {
-			api.Eventually(func() []Finding {
-				first, again, last := see(r.full), see(seen.List), see(r.full)
-				var now []Finding // a view that ends early shows no difference
-				if first.End == paging.Done && again.End == paging.Done && last.End == paging.Done {
-					now = differences(first, again, last, seen)
-				}
-				different, seen = persisting(different, now), again
-				return different
-			}).Should(gomega.BeEmpty())
-		}
-		found.Add(different...)
-		return found
+		return see(v.seen.List)
 	})
+	last := see(r.full)
+	some := false
+	for i, v := range views {
+		var now []Finding // a view that ends early shows no difference
+		if first.End == paging.Done && again[i].End == paging.Done && last.End == paging.Done {
+			now = differences(first, again[i], last, v.seen)
+		}
+		views[i] = view{again[i], persisting(v.different, now)}
+		some = some || len(views[i].different) > 0
+	}
+	return some
 }
 
 // persisting returns the differences that were found before: other rows change meanwhile.
