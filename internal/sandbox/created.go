@@ -73,10 +73,8 @@ func (b Begun) OnForeign(f func(why string)) {
 // role returns the role of the workspace in which the change's key creates tests. A
 // key that the profile does not know would create them in the main workspace.
 func (s *Sandbox) role(key client.Key) string {
-	for _, k := range s.Profile.Keys {
-		if k.Name == key.Name && k.Token == key.Token {
-			return k.Workspace
-		}
+	if role, known := s.Profile.RoleOf(key); known {
+		return role
 	}
 	return dataset.Main
 }
@@ -311,9 +309,10 @@ func (s *Sandbox) ours(id string) bool {
 	return false
 }
 
-// Read notes what a get with the key of the change has shown of a test.
+// Read notes what a get with the key of the change has shown of a test. Another key than the one that
+// deletes the test may belong to another workspace.
 func (s *Sandbox) Read(c Change, id string, row map[string]any) {
-	if cr := s.creationOf(id); cr != nil && cr.change.By == c.By {
+	if cr := s.creationOf(id); cr != nil && cr.change.By == c.By && c.Key == cr.in.Key() {
 		cr.in.Tests.shown(id, row)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -100,6 +101,38 @@ func TestLeftWithoutAList(t *testing.T) {
 	f.drop = nil
 	f.Close(t.Context())
 	g.Expect(f.troubles).To(ConsistOf(ContainSubstring("the test " + lost + " may be left on the target")))
+	g.Expect(f.pending()).To(HaveLen(1))
+}
+
+// A minted key creates tests in its own workspace, and its workspace deletes them.
+func TestMintedKeysCreateInTheirWorkspace(t *testing.T) {
+	g := NewWithT(t)
+	p := profile.Embedded()
+	p.Mint = &profile.Mint{}
+	p.Keys = slices.DeleteFunc(p.Keys, func(k profile.Key) bool { return k.Workspace == dataset.Second })
+	p = p.WithPlaceholders(nil)
+	minted, ok := p.FullKey(dataset.Second)
+	g.Expect(ok).To(BeTrue())
+	s := New(Config{Profile: p})
+	g.Expect(s.workspaceOf(minted.ForClient()).Key()).To(Equal(minted.ForClient()))
+}
+
+// The profile lists a key under the wrong workspace. What that key shows proves nothing for the key that
+// deletes the test, to which the target answers 404.
+func TestTestsInAnotherWorkspaceAreReported(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	key, _ := f.Profile.FullKey(dataset.Second)
+	i := slices.IndexFunc(f.Profile.Keys, func(k profile.Key) bool { return k.Name == key.Name })
+	f.Profile.Keys[i].Workspace, f.Profile.Keys[i].Scopes = dataset.Main, nil
+	c := f.creation(testName)
+	c.Key = key.ForClient()
+	ex, undo := f.send(c)
+	row := rowIn(ex)
+	f.Read(c, row["id"].(string), row)
+	undo(t.Context())
+	f.Close(t.Context())
+	g.Expect(f.troubles).To(ConsistOf(ContainSubstring("the test " + testName + " may be left on the target")))
 	g.Expect(f.pending()).To(HaveLen(1))
 }
 
