@@ -163,9 +163,8 @@ func (api *API) targetValues(field string) []contract.Variant {
 }
 
 // severalObjects returns different objects for the field, as the profile and the target's
-// tests have them; none for a field of another type.
+// tests have them; none for a field of another type. The run looks for them once.
 func (api *API) severalObjects(field string) []any {
-	const most = 3
 	if field != "recipients_labels" && field != "automations" {
 		return nil
 	}
@@ -173,13 +172,22 @@ func (api *API) severalObjects(field string) []any {
 	if known, ok := OptionalValue(api, field); ok {
 		values = append(values, known)
 	}
-	for _, row := range Shared(api, api.As(dataset.Main, spec.ListPlacementTests)).Rows() {
-		values = append(values, row.Value[field])
-	}
-	var several []any
+	shown := Fact(api, spec.ListPlacementTests, "shows several objects of "+field, func(api *API) []any {
+		var values []any
+		for _, row := range api.Read(api.As(dataset.Main, spec.ListPlacementTests)).Rows() {
+			values = append(values, row.Value[field])
+		}
+		return differentObjects(values)
+	})
+	return differentObjects(append(values, shown))
+}
+
+// differentObjects returns a few different objects of the arrays.
+func differentObjects(arrays []any) (several []any) {
+	const most = 3
 	seen := map[string]bool{}
-	for _, value := range values {
-		items, _ := Normalize(value).([]any)
+	for _, array := range arrays {
+		items, _ := Normalize(array).([]any)
 		for _, item := range items {
 			_, isObject := item.(map[string]any) // a careless server shows what it should have refused
 			if text := ClipJSON(item); isObject && !seen[text] && len(several) < most {

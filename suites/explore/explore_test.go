@@ -151,6 +151,30 @@ func TestDeletesOneSubsequence(t *testing.T) {
 	g.Expect(deletions.Load()).To(BeNumerically("==", 1))
 }
 
+// A long exploration reads the list for the values of a field only once, however many tests it creates.
+func TestValuesOfAFieldAreReadOnce(t *testing.T) {
+	g := NewWithT(t)
+	var lists atomic.Int64
+	counting := func(next faults.Handler) faults.Handler {
+		return func(r faults.Request) (faults.Response, error) {
+			if r.Operation == spec.ListPlacementTests {
+				lists.Add(1)
+			}
+			return next(r)
+		}
+	}
+	config := against(t, 0, func(*faults.Target) faults.Middleware { return counting })
+	trial := api.Try(t.Context(), config.Env, "creates a test", 1, func(a *api.API) {
+		before := api.ValuesOf(a, "automations")
+		api.NewTest(a)
+		read := lists.Load()
+		g.Expect(api.ValuesOf(a, "automations")).To(Equal(before))
+		g.Expect(lists.Load()).To(Equal(read))
+	})
+	config.Env.EndTrials(t.Context())
+	g.Expect(trial.Lacked).To(BeEmpty())
+}
+
 // A profile that allows no changes is explored with queries only.
 func TestNoWrites(t *testing.T) {
 	g := NewWithT(t)
