@@ -27,18 +27,19 @@ type tests struct {
 // workspace is what the run creates in one workspace.
 type workspace struct {
 	*Tests
-	creations []*creation
+	creations []*creation // that may have made a test which is not deleted yet
+	used      bool        // a creation may have made a test
 }
 
 // creation is one request that creates a test.
 type creation struct {
-	in     *workspace
-	change Change
-	mark   Mark
-	at     time.Time
-	made   time.Time // when the response came
-	id     string    // in the response; empty if there is none
-	fate   fate
+	in   *workspace
+	by   string // Change.By
+	mark Mark
+	at   time.Time
+	made time.Time // when the response came
+	id   string    // in the response; empty if there is none
+	fate fate
 
 	asked   bool // the deletion of the test was sent, whatever the response
 	refused bool // and each one was refused
@@ -107,7 +108,7 @@ func (s *Sandbox) LookBefore(ctx context.Context, c Change) error {
 
 // begin notes a creation and records it in the journal.
 func (s *Sandbox) begin(c Change) (Begun, error) {
-	cr := &creation{change: c, mark: MarkOf(c.Body)}
+	cr := &creation{by: c.By, mark: MarkOf(c.Body)}
 	if s.Profile.Stateless {
 		return Begun{cr}, nil
 	}
@@ -132,10 +133,12 @@ func (s *Sandbox) created(cr *creation, ex client.Exchange, id string) Undo {
 	case ex.Err == nil && ex.Status/100 == 2:
 		cr.fate = served
 	case ex.Sent.IsZero(), ex.Err == nil && ex.Status < 500: // after a 5xx nobody knows
+		cr.in.forget(func(other *creation) bool { return other == cr })
 		return nil
 	default:
 		cr.fate = unknown
 	}
+	cr.in.used = true
 	if id == "" {
 		return nil // Close looks for the test
 	}
@@ -159,10 +162,10 @@ func (s *Sandbox) Shown(c Change, row map[string]any) Undo {
 	if id == "" {
 		return nil
 	}
-	cr := &creation{in: s.workspaceOf(c.Key), change: c, mark: MarkOf(row), id: id, at: time.Now(), fate: served}
+	cr := &creation{in: s.workspaceOf(c.Key), by: c.By, mark: MarkOf(row), id: id, at: time.Now(), fate: served}
 	s.tests.mu.Lock()
 	defer s.tests.mu.Unlock()
-	cr.in.creations = append(cr.in.creations, cr)
+	cr.in.creations, cr.in.used = append(cr.in.creations, cr), true
 	return s.receive(cr)
 }
 
@@ -198,12 +201,18 @@ func (s *Sandbox) settle(which func(*creation) bool) {
 	s.tests.mu.Lock()
 	defer s.tests.mu.Unlock()
 	for _, w := range s.tests.byRole {
-		for _, cr := range w.creations {
+		w.forget(func(cr *creation) bool {
 			if which(cr) {
 				cr.fate = rolledBack
 			}
-		}
+			return cr.fate == rolledBack
+		})
 	}
+}
+
+// forget drops creations: a long exploration makes many. The caller holds the mutex.
+func (w *workspace) forget(which func(*creation) bool) {
+	w.creations = slices.DeleteFunc(w.creations, which)
 }
 
 // delete deletes a test that is the run's own. It returns why the test may exist still; the run
@@ -312,7 +321,7 @@ func (s *Sandbox) ours(id string) bool {
 // Read notes what a get with the key of the change has shown of a test. Another key than the one that
 // deletes the test may belong to another workspace.
 func (s *Sandbox) Read(c Change, id string, row map[string]any) {
-	if cr := s.creationOf(id); cr != nil && cr.change.By == c.By && c.Key == cr.in.Key() {
+	if cr := s.creationOf(id); cr != nil && cr.by == c.By && c.Key == cr.in.Key() {
 		cr.in.Tests.shown(id, row)
 	}
 }

@@ -202,6 +202,23 @@ func TestCreatedTestIsDeleted(t *testing.T) {
 	g.Expect(f.troubles).To(BeEmpty())
 }
 
+// A long exploration creates many tests: the sandbox forgets those of which nothing is left.
+func TestCreationsAreForgotten(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	_, undo := f.send(f.creation(testName))
+	undo(t.Context())
+	refused := f.creation(testName)
+	refused.Body = map[string]any{"name": testName}
+	ex, _ := f.send(refused)
+	g.Expect(ex.Status).To(Equal(http.StatusBadRequest))
+	ex, undo = f.send(f.creation(testName))
+	id, _ := rowIn(ex)["id"].(string)
+	f.send(f.change(dataset.Main, spec.DeletePlacementTest, id, nil))
+	undo(t.Context())
+	g.Expect(f.workspaceOf(refused.Key).creations).To(BeEmpty())
+}
+
 // Other specs see that a row is gone before the response to its deletion arrives.
 func TestDeletionCountsAsSoonAsItIsSent(t *testing.T) {
 	g := NewWithT(t)

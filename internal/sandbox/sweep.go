@@ -185,7 +185,7 @@ func (s *Sandbox) closeOne(ctx context.Context, w *workspace, within time.Durati
 func (s *Sandbox) mayHold(w *workspace) bool {
 	s.tests.mu.Lock()
 	defer s.tests.mu.Unlock()
-	return slices.ContainsFunc(w.creations, func(cr *creation) bool { return cr.fate != noTest })
+	return w.used
 }
 
 // pending returns copies of the creations in a workspace that have one of the fates. One that
