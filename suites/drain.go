@@ -55,7 +55,13 @@ func drainNow(api *API, k Call) drained {
 		most = min(most, d.tooMany()+drainBatch)
 	}
 	for sent := 0; sent < most && !d.limited && !broken && !d.slow; sent += drainBatch {
-		for _, r := range api.DoAll(slices.Repeat([]Call{k}, min(drainBatch, most-sent))...) {
+		batch := slices.Repeat([]Call{k}, min(drainBatch, most-sent))
+		for i := range batch {
+			if k.Operation.ID == spec.CreatePlacementTest { // a server may refuse the same name again
+				batch[i] = k.WithField("name", api.Word())
+			}
+		}
+		for _, r := range api.DoAll(batch...) {
 			d.last = r
 			switch {
 			case r.Status == http.StatusTooManyRequests:

@@ -173,7 +173,7 @@ func (api *API) send(calls []Call) []Response {
 		}
 	}
 	for i, k := range renamable {
-		if RefusesRepetition(responses[i].Status) {
+		if status := responses[i].Status; RefusesRepetition(status) || status == http.StatusForbidden { // another name decides
 			responses[i] = api.send([]Call{k.WithField("name", api.Word())})[0]
 		}
 	}

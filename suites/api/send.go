@@ -234,9 +234,10 @@ func (api *API) askAsNew(k Call, request client.Request) Response {
 	return again
 }
 
-// RefusesRepetition reports whether the status may say that a change was made before.
+// RefusesRepetition reports whether the status may say that a change was made before: any 4xx that the
+// specification gives no other meaning. A 403 may also speak of the key.
 func RefusesRepetition(status int) bool {
-	return slices.Contains([]int{http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity}, status)
+	return status/100 == 4 && spec.ErrorText[status] == "" && status != http.StatusForbidden
 }
 
 // askForNewChange sends the call as a change that was not made before. A lead is moved to

@@ -73,11 +73,11 @@ func creationQuirks() []Quirk {
 			instead(func(x *exchange) bool {
 				return hasBody(x) != strings.HasPrefix(x.Header.Get("Content-Type"), "application/json")
 			}, refuse(415))),
-		quirk("create/names-differ", spec.OpenPointRepeatedChange, "create, refusal of invalid requests", "refuses with 409 to create a test with a name that was used",
+		quirk("create/names-differ", spec.OpenPointRepeatedChange, "create, refusal of invalid requests", "refuses with 403 to create a test with a name that was used",
 			on(spec.CreatePlacementTest, all(validKey, not(sends("name", equal("")))), func(x *exchange) {
 				name := "name " + x.home().ID + textOf(x.sent(), "name")
 				if x.memory.has(name) {
-					refuse(409)(x)
+					refuse(403)(x)
 				} else if x.served() {
 					x.memory.put(name, true)
 				}
@@ -243,9 +243,9 @@ func changeQuirks() []Quirk {
 	const touched = "leads, variables, refusal of invalid requests"
 	return []Quirk{
 		quirk("changes/once", spec.OpenPointRepeatedChange, touched,
-			"refuses with 409 to move a lead to where it is, or to add variables that exist; earlier runs made both changes",
-			on(spec.MoveLead, all(served, leadIsThere), refuse(409)),
-			on(spec.AddCampaignVariables, all(served, variablesExist), refuse(409))).but("SCOPE-SAME-ROWS on leads.move"),
+			"refuses with 412 to move a lead to where it is, or to add variables that exist; earlier runs made both changes",
+			on(spec.MoveLead, all(served, leadIsThere), refuse(412)),
+			on(spec.AddCampaignVariables, all(served, variablesExist), refuse(412))).but("SCOPE-SAME-ROWS on leads.move"),
 		quirk("leads/subsequence-optional", spec.OpenPointLeadMoveFields, "leads", "treats a move without a subsequence as a move to one of its choice",
 			on(spec.MoveLead, lacks("subsequence_id"), put("subsequence_id", func(x *exchange, _ any) any { return x.usual() }))),
 		quirk("rows/edited", "Endpoints: nothing says that only one client changes a resource", "edits, rows",
