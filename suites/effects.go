@@ -46,6 +46,9 @@ func effects() {
 				api.Take(keyWithoutScope(op))
 				keys := keysWithScopes(api.Profile, otherScopes(op)...)
 				keys = keys[:min(most, len(keys))]
+				for _, key := range keys {
+					needKnown(api, key)
+				}
 				expectNoEffect(api, func(k Call) []Call {
 					var calls []Call
 					for i, key := range keys {

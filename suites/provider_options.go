@@ -37,7 +37,9 @@ func providerOptions() {
 		})
 		It("shows provider options to no key without scopes", Requires(spec.OptionsScope), Needs(keyWithOneOf("")), func(api *API) {
 			k := api.As(dataset.Main, spec.CreatePlacementTest)
-			expectWithheld(api, anyRefusal, k.WithKey(takeKeys(api, "")[0]))
+			key := takeKeys(api, "")[0]
+			needKnown(api, key)
+			expectWithheld(api, anyRefusal, k.WithKey(key))
 		})
 		It("shows provider options to no workspace without a paid plan", Requires(spec.OptionsBilling), Needs(KeyFor(dataset.Unpaid, spec.CreatePlacementTest)), func(api *API) {
 			expectWithheld(api, http.StatusPaymentRequired, api.As(dataset.Unpaid, spec.CreatePlacementTest))

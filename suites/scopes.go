@@ -42,9 +42,7 @@ func scopes() {
 			}
 			It("refuses a key without scopes", Requires(spec.ScopeNone), Needs(keyWithOneOf("")), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				keys := takeKeys(api, "")
-				if looksUnknown(api, keys[0]) {
-					api.NotAssessed("a key without scopes that the target distinguishes from a key that was never issued (it answers %q like one)", keys[0].Name)
-				}
+				needKnown(api, keys[0])
 				expectRefusals(api, keys, withEachPart)
 			})
 			It("refuses a key for another resource", Requires(spec.ScopeWrongResource), Needs(keyWithOneOf(scopesOfOtherResources(op)...)), Expends(spec.DeleteSubsequence, 1), func(api *API) {
@@ -131,6 +129,13 @@ func keysWithSeveral(api *API, enough bool) []client.Key {
 		keys = append(keys, key.ForClient())
 	}
 	return keys
+}
+
+// needKnown ends the spec if the key looks unknown.
+func needKnown(api *API, key client.Key) {
+	if looksUnknown(api, key) {
+		api.NotAssessed("a key that the target distinguishes from a key that was never issued (it answers %q like one)", key.Name)
+	}
 }
 
 // looksUnknown reports whether the target answers the key as it answers one that

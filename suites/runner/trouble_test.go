@@ -236,8 +236,8 @@ func TestKeysAndAddress(t *testing.T) {
 			}), verdict: reports.Failed, reason: "checks? failed"},
 		"another base path": {spoil: func(on *target.Target) { on.BaseURL += "/base" }, selection: Selection{Requirements: []string{"SERVED"}},
 			verdict: reports.Failed, reason: `^the target serves no list \(404\): is http.*/base the address in front of /api/v2\?`},
-		"a key without scopes that was never issued": {spoil: wrong(scopeless.Name), selection: Selection{Requirements: []string{"SCOPE-NONE"}},
-			verdict: reports.Inconclusive, reason: ".", missing: "a key without scopes that the target distinguishes from a key that was never issued"},
+		"a key without scopes that was never issued": {spoil: wrong(scopeless.Name), selection: Selection{Requirements: []string{"SCOPE-NONE", "SCOPE-NO-EFFECT", "OPTIONS-SCOPE"}},
+			verdict: reports.Inconclusive, reason: ".", missing: "a key that the target distinguishes from a key that was never issued"},
 		"a limited key that was never issued": {spoil: wrong(dataset.Limited), selection: Selection{Requirements: []string{"RATE-429"}, Operations: []string{"*.list"}},
 			verdict: reports.Inconclusive, reason: ".", missing: "."},
 	} {
