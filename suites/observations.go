@@ -121,10 +121,10 @@ func withRepeatedMember(object string) string {
 
 // observeOptions looks at the 19th path. The specification shows only its address.
 func observeOptions(api *API) {
-	ex := api.SendUnspecified(api.Ctx, client.Request{Operation: spec.CreatePlacementTest, Method: http.MethodGet, Path: spec.OptionsPath, Key: Key(api, dataset.Main)})
+	r := askOptions(api, api.As(dataset.Main, spec.CreatePlacementTest))
 	form := "no JSON"
-	if body, err := schemas.Decode(ex.Body); err == nil {
+	if body, err := schemas.Decode(r.Body); err == nil {
 		form = fmt.Sprintf("a JSON %s", OuterForm(body))
 	}
-	api.Observe(spec.OpenPointESPOptions, "%d, %s", ex.Status, form)
+	api.Observe(spec.OpenPointESPOptions, "%d, %s", r.Status, form)
 }

@@ -167,6 +167,21 @@ func TestProfileBoundsTheTimeOfASpec(t *testing.T) {
 	g.Expect(results.Troubles).To(ContainElement(HaveField("What", ContainSubstring("took longer than 50ms (see pace.spec_timeout)"))))
 }
 
+// What had no response is not part of the fingerprint.
+func TestNoResponseIsNoObservation(t *testing.T) {
+	g := NewWithT(t)
+	results := judged(t, t.Context(), Config{JournalDir: t.TempDir(),
+		Target: described(embedded(t), func(p *profile.Profile) { p.Operations = []string{"inbox-placement-tests.*"} }),
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == spec.OptionsPath {
+				return unreachable(r)
+			}
+			return http.DefaultTransport.RoundTrip(r)
+		})})
+	g.Expect(results.Observations).To(ContainElement(HaveField("OpenPoint", spec.OpenPointOtherMethods)))
+	g.Expect(results.Observations).NotTo(ContainElement(HaveField("OpenPoint", spec.OpenPointESPOptions)))
+}
+
 // Anything that comes back interrupts a series of requests without a response.
 func TestWatchdog(t *testing.T) {
 	closed, malformed := client.Exchange{Err: client.ErrProtocol}, client.Exchange{Err: client.ErrProtocol, Malformed: true}
