@@ -1,7 +1,9 @@
 package suites
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 
@@ -76,7 +78,9 @@ func createsInAnyOrder(api *API) {
 	if !IsMade(backwards, found) {
 		api.NotAssessed("a get that shows the test that was created")
 	}
-	for field, sent := range reversed.Members() {
+	members := reversed.Members()
+	for _, field := range slices.Sorted(maps.Keys(members)) {
+		sent := members[field]
 		if field == "run_immediately" || !Fits(Keep(field, request.Members()[field]), usual.Row()[field]) {
 			continue // an instruction, or not kept in any order
 		}

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,7 +180,8 @@ func expectNotAccepted(api *API, calls ...Call) {
 // the name or the subject that the run drew for it. It is deleted when the spec ends.
 func madeNothing(api *API, refused Response, newest map[string]map[string]any) (found Verdict) {
 	sent := refused.Call.Members()
-	for _, row := range newest {
+	for _, key := range slices.Sorted(maps.Keys(newest)) {
+		row := newest[key]
 		if !SameText(row["name"], sent["name"]) && !SameText(row["email_subject"], sent["email_subject"]) {
 			continue
 		}
