@@ -71,7 +71,6 @@ type Env struct {
 
 	shared *keeper // what shared reads keep
 
-	repeated sync.RWMutex // locked while a lead is moved away and back, so that nobody moves it in between
 	changing sync.RWMutex // locked while one spec alone changes something
 
 	IDs    map[string]lookup.ID // what the profile names

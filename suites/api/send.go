@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/lookup"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
@@ -193,10 +195,15 @@ var MayRepeat = []string{spec.AddCampaignVariables, spec.MoveLead}
 // askAsNew is sendOne. If the call may have been refused only because it repeats a change, it
 // returns the response to a new change, if that is served.
 func (api *API) askAsNew(k Call, request client.Request) Response {
+	if lead, named := k.Members()["id"].(string); named && k.Operation.ID == spec.MoveLead && k.Allowed.Status(http.StatusOK) && !k.Provoked {
+		// Nobody else moves the lead meanwhile: the server may move it and then read where it is.
+		moving := Once(api.Env, func() *sync.Mutex { return &sync.Mutex{} }, "moving the lead", paging.FoldID(lead))
+		moving.Lock()
+		defer moving.Unlock()
+	}
 	if !k.Allowed.Valid() || !slices.Contains(MayRepeat, k.Operation.ID) {
 		return api.sendOne(k, request)
 	}
-	api.repeated.RLock()
 	var r, open Response
 	api.Client.DoWith(api.Ctx, request, func(ex client.Exchange) {
 		r = api.judged(k, ex)
@@ -204,7 +211,6 @@ func (api *API) askAsNew(k Call, request client.Request) Response {
 			open = api.judged(k.MayBeRefused(), ex)
 		}
 	})
-	api.repeated.RUnlock()
 	if r.Err != nil || open.Status == 0 {
 		return r
 	}
@@ -217,8 +223,6 @@ func (api *API) askAsNew(k Call, request client.Request) Response {
 	if !RefusesRepetition(r.Status) {
 		return r
 	}
-	api.repeated.Lock() // nobody else moves the lead back in between
-	defer api.repeated.Unlock()
 	var others []string
 	if k.Operation.ID == spec.MoveLead {
 		if others = api.subsequencesBeside(k.Members()["subsequence_id"]); len(others) == 0 {

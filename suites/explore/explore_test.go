@@ -175,6 +175,34 @@ func TestValuesOfAFieldAreReadOnce(t *testing.T) {
 	g.Expect(trial.Lacked).To(BeEmpty())
 }
 
+// A server may move a lead and then read where it is: one move of a lead ends before the next one begins.
+func TestALeadIsMovedOnceAtATime(t *testing.T) {
+	g := NewWithT(t)
+	var moving sync.Mutex
+	crossed := false
+	watching := func(next faults.Handler) faults.Handler {
+		return func(r faults.Request) (faults.Response, error) {
+			if r.Operation == spec.MoveLead {
+				if !moving.TryLock() {
+					moving.Lock()
+					crossed = true
+				}
+				defer moving.Unlock()
+				time.Sleep(20 * time.Millisecond)
+			}
+			return next(r)
+		}
+	}
+	config := against(t, 0, func(*faults.Target) faults.Middleware { return watching })
+	trial := api.Try(t.Context(), config.Env, "moves a lead", 1, func(a *api.API) {
+		move := a.RequestAs(dataset.Main, spec.MoveLead)
+		a.DoAll(move, move.MayBeRefused(), move)
+	})
+	g.Expect(trial.Lacked).To(BeEmpty())
+	g.Expect(trial.Broken).To(BeEmpty())
+	g.Expect(crossed).To(BeFalse())
+}
+
 // A profile that allows no changes is explored with queries only.
 func TestNoWrites(t *testing.T) {
 	g := NewWithT(t)
