@@ -145,8 +145,7 @@ func awaitLaterChange(api *API) {
 	if api.Profile.Stateless || !api.Has(KeyFor(dataset.Main, spec.CreatePlacementTest)) || !api.Serves(spec.CreatePlacementTest) || !api.Serves(spec.DeletePlacementTest) || !api.Serves(spec.ListPlacementTests) {
 		return
 	}
-	id := NewTest(api).ID()
-	MustShow(api, "a created test in the list", func() bool { return newestTests(api)[paging.FoldID(id)] != nil })
+	id, _ := mustListAnother(api)
 	api.Do(api.As(dataset.Main, spec.DeletePlacementTest).WithID(id))
 	MustShow(api, "a deletion in the list", func() bool { return newestTests(api)[paging.FoldID(id)] == nil })
 }
@@ -192,10 +191,7 @@ func expectNothingCreated(api *API, without func(Call) []Call) {
 	for _, k := range without(api.Request()) {
 		refused = append(refused, refusedAll(api, []Call{k})...)
 	}
-	after, listed := newestAfterAnother(api)
-	if !listed {
-		api.NotAssessed("a created test among the first %d of %s", newest, spec.ListPlacementTests)
-	}
+	_, after := mustListAnother(api)
 	for _, r := range refused {
 		expectNoneMade(api, api.For(api.Requirement()), r, after)
 	}
@@ -212,13 +208,22 @@ func expectNoneMade(api *API, requirement Requirement, refused Response, newest 
 
 // newestAfterAnother creates a test and returns the newest tests once the list shows it: what
 // came of an earlier request would show then, too.
-func newestAfterAnother(api *API) (after map[string]map[string]any, listed bool) {
-	id := paging.FoldID(NewTest(api).ID())
+func newestAfterAnother(api *API) (id string, after map[string]map[string]any, listed bool) {
+	id = NewTest(api).ID()
 	listed = api.Eventually(func() bool {
 		after = newestTests(api)
-		return after[id] != nil
+		return after[paging.FoldID(id)] != nil
 	}).Should(gomega.BeTrue(), "a created test in the list")
-	return after, listed
+	return id, after, listed
+}
+
+// mustListAnother is newestAfterAnother for a test that must show before the spec goes on.
+func mustListAnother(api *API) (id string, after map[string]map[string]any) {
+	id, after, listed := newestAfterAnother(api)
+	if !listed {
+		api.NotAssessed("a created test among the first %d of %s", newest, spec.ListPlacementTests)
+	}
+	return id, after
 }
 
 // effectShown is the need for what shows the effect of a served request: a get, or else a list.

@@ -103,13 +103,11 @@ func repeatable(api *API, operation string) bool {
 	return false
 }
 
-// exceedByLists drives the key over its limit and returns when the last list was sent.
-func exceedByLists(api *API) (sent time.Time) {
-	d := drain(api, limitedList(api))
-	if !d.limited {
+// exceedByLists drives the key over its limit.
+func exceedByLists(api *API) {
+	if d := drain(api, limitedList(api)); !d.limited {
 		api.NotAssessed("%s", d.lacks())
 	}
-	return d.last.Sent
 }
 
 // takenInstead reports whether the response is the one that the request gets

@@ -166,7 +166,7 @@ func expectNotAccepted(api *API, calls ...Call) {
 	responses := api.DoAll(calls...)
 	var newest map[string]map[string]any
 	if calls[0].Operation.ID == spec.CreatePlacementTest && !api.Profile.Stateless && api.Serves(spec.ListPlacementTests) {
-		newest, _ = newestAfterAnother(api) // if that does not show, the others had as much time
+		_, newest, _ = newestAfterAnother(api) // if that does not show, the others had as much time
 	}
 	for _, response := range responses {
 		api.Observe(spec.OpenPointInvalidRequest, "%s", Refusal(response))
