@@ -84,8 +84,8 @@ func reasonOf(s load.Scenario) string {
 	}
 }
 
-// violations compares the requirements that were broken under load, in the scenarios
-// that both runs have.
+// violations compares the requirements that were broken under load. What a scenario breaks that the
+// old run lacks is new.
 func (p *Part) violations(before, after []load.Scenario) {
 	was, is := brokenIn(before), brokenIn(after)
 	for _, b := range is {

@@ -39,12 +39,12 @@ func Merge(parts []MergePart, least judge.Minimum) (merged reports.Results, err 
 	if len(parts) == 0 {
 		return merged, fmt.Errorf("no results to join")
 	}
-	for _, p := range parts[1:] {
+	for i, p := range parts {
 		if why := differs(parts[0].Results, p.Results); why != "" {
 			return merged, fmt.Errorf("%s and %s are not parts of one run: %s", parts[0].File, p.File, why)
 		}
-		if p.Results.Run.ID == parts[0].Results.Run.ID {
-			return merged, fmt.Errorf("%s and %s are the same run", parts[0].File, p.File)
+		if same := slices.IndexFunc(parts, func(o MergePart) bool { return o.Results.Run.ID == p.Results.Run.ID }); same < i {
+			return merged, fmt.Errorf("%s and %s are the same run", parts[same].File, p.File)
 		}
 	}
 	merged = about(parts)
@@ -60,18 +60,45 @@ func Merge(parts []MergePart, least judge.Minimum) (merged reports.Results, err 
 			if merged.Flaky == nil {
 				merged.Flaky = &reports.Flaky{}
 			}
-			merged.Flaky.Passed, merged.Flaky.Failed = merged.Flaky.Passed+f.Passed, merged.Flaky.Failed+f.Failed
+			merged.Flaky.Passed += f.Passed
 		}
 	}
 	var contradictions []string
 	merged.Checks, contradictions = checks(parts)
 	merged.Run.Profile, merged.Run.Selection = selection(merged.Checks, parts)
+	if f := merged.Flaky; f != nil { // parts may have a check in common
+		for _, c := range merged.Checks {
+			if c.Waiver != nil && c.Waiver.Flaky {
+				f.Failed++
+			}
+		}
+		f.Passed = min(f.Passed, reports.Count(merged.Checks).Pass)
+	}
 	judge.Conclude(&merged, stale...)
+	doubt(&merged, parts)
 	least.Require(&merged)
 	judge.Compared(&merged, regressions)
 	merged.Levels = summary.Levels(merged.Checks)
 	merged.Reasons = append(merged.Reasons, contradictions...)
 	return reports.Shrink(merged, jsonfile.Fits), nil
+}
+
+// doubt takes a pass from results of which a part judged nothing, and no other part instead: its
+// target was not reachable, for example.
+func doubt(merged *reports.Results, parts []MergePart) {
+	assessed := map[spec.Pair]bool{}
+	for _, c := range merged.Checks {
+		assessed[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = c.Outcome != reports.NotAssessed
+	}
+	for _, p := range parts {
+		judged := slices.ContainsFunc(p.Results.Checks, func(c reports.Check) bool {
+			return assessed[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}]
+		})
+		if !judged && merged.Verdict != reports.Failed {
+			merged.Verdict = reports.Inconclusive
+			merged.Reasons = append(merged.Reasons, p.File+": "+strings.Join(p.Results.Reasons, "; "))
+		}
+	}
 }
 
 // differs returns why two runs cannot be parts of one; empty if they can.

@@ -97,7 +97,7 @@ func TestAFailureWinsAndContradictionsAreReported(t *testing.T) {
 		{reports.Fail, reports.Fail, reports.Fail, reports.Failed, 0},
 		{reports.NotAssessed, reports.Fail, reports.Fail, reports.Failed, 0},
 		{reports.NotAssessed, reports.Pass, reports.Pass, reports.Passed, 0},
-		{reports.NotAssessed, reports.NotAssessed, reports.NotAssessed, reports.Passed, 0},
+		{reports.NotAssessed, reports.NotAssessed, reports.NotAssessed, reports.Inconclusive, 0}, // one part judged nothing
 		{reports.Error, reports.Pass, reports.Error, reports.Inconclusive, 0},
 		{reports.ExpectedFailure, reports.Pass, reports.ExpectedFailure, reports.Passed, 1},
 		{reports.ExpectedFailure, reports.Fail, reports.Fail, reports.Failed, 0},
@@ -118,6 +118,11 @@ func TestAFailureWinsAndContradictionsAreReported(t *testing.T) {
 	flaky.Waiver.Flaky = true
 	_, contradictions := merged(t, part(flaky), part(mergedCheck(op, reports.Pass)))
 	NewWithT(t).Expect(contradictions).To(BeEmpty(), "a flaky check may do both")
+
+	one, other := part(flaky, mergedCheck(spec.ListLeadLists, reports.Pass)), part(flaky)
+	one.Results.Flaky, other.Results.Flaky = &reports.Flaky{Failed: 1}, &reports.Flaky{Failed: 1}
+	r, _ := merged(t, one, other)
+	NewWithT(t).Expect(*r.Flaky).To(Equal(reports.Flaky{Failed: 1}), "one check, which both parts have")
 }
 
 func TestNoPassWithoutAWholePass(t *testing.T) {
@@ -153,11 +158,14 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		`are the same run`:                                                         func(r *reports.Results) { r.Run.ID = "same" },
 	} {
 		a, b := part(mergedCheck(spec.ListPlacementTests, reports.Pass)), part(mergedCheck(spec.ListLeadLists, reports.Pass))
+		parts := []diff.MergePart{a, b}
 		if strings.Contains(want, "same run") {
+			first := part(mergedCheck(spec.MoveLead, reports.Pass))
 			a.Results.Run.ID = "same"
+			parts = []diff.MergePart{first, a, b}
 		}
-		change(&b.Results)
-		_, err := diff.Merge([]diff.MergePart{a, b}, judge.Minimum{})
+		change(&parts[len(parts)-1].Results)
+		_, err := diff.Merge(parts, judge.Minimum{})
 		NewWithT(t).Expect(err).To(MatchError(And(ContainSubstring(want), HavePrefix(a.File+" and "+b.File))))
 	}
 	same := part(mergedCheck(spec.ListLeadLists, reports.Pass))
