@@ -186,8 +186,13 @@ func rounded(a axis, about float64) []tick {
 		}
 	}
 	var ticks []tick
-	for i := math.Ceil(a.least / step); i*step <= a.most+step*1e-9; i++ {
-		ticks = append(ticks, tick{value: i * step, Label: printable.Figure(i * step)})
+	first := math.Ceil(a.least / step)
+	for i := range int(2 * about) { // steps may be too small to change the first value
+		value := (first + float64(i)) * step
+		if value > a.most+step*1e-9 {
+			break
+		}
+		ticks = append(ticks, tick{value: value, Label: printable.Figure(value)})
 	}
 	return ticks
 }

@@ -13,7 +13,7 @@ import (
 func TestTicks(t *testing.T) {
 	for want, ticks := range map[string][]tick{
 		" 0 100 200 300 400": rounded(axis{most: 437}, 5), " 0 0.2 0.4 0.6 0.8": rounded(axis{most: 0.9}, 5),
-		" 1 2 5 10 20 50": decades(axis{least: 0.9, most: 60}), " 1 10 100 1,000": decades(axis{least: 0.9, most: 6000}),
+		" 100,000,000,000,000,000": rounded(axis{least: 1e17, most: 1e17 + 16}, 5)[:1], " 1 2 5 10 20 50": decades(axis{least: 0.9, most: 60}), " 1 10 100 1,000": decades(axis{least: 0.9, most: 6000}),
 	} {
 		got := ""
 		for _, tick := range ticks {
@@ -21,6 +21,10 @@ func TestTicks(t *testing.T) {
 		}
 		NewWithT(t).Expect(got).To(Equal(want))
 	}
+}
+
+func TestMarkdownIsPlainText(t *testing.T) {
+	NewWithT(t).Expect(markdown("WWW.evil.example __proto__ _a_b [c](d)")).To(Equal("WWW&#46;evil.example &#95;&#95;proto&#95;&#95; &#95;a_b &#91;c&#93;&#40;d&#41;"))
 }
 
 // A line breaks where there is no figure. A part of one point is a dot.

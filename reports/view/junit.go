@@ -78,7 +78,7 @@ func junitOfRun(w io.Writer, r reports.Results, _ Options) error {
 
 func junitOf(r reports.Results) junitSuite {
 	s := junitSuite{r, cmp.Or(r.Tool.Name, reports.ToolName), []junitCase{runTestcase(r)}}
-	if r.Run.Specs > 0 { // else nothing was judged, and "run" says why
+	if n := reports.Count(r.Checks); n.NotAssessed < n.Total() { // else nothing was judged, and "run" says why
 		for _, c := range r.Checks {
 			s.Cases = append(s.Cases, checkTestcase(c))
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
@@ -30,11 +31,18 @@ func oneLine(s string) string {
 }
 
 // markdown returns a text as one line of plain text in Markdown and HTML. Numeric character
-// references never begin markup.
+// references never begin markup. GitHub makes links of what follows www, and emphasis of what stands
+// between underscores, except within a word.
 func markdown(value any) string {
 	var b strings.Builder
-	for _, r := range oneLine(strings.TrimSpace(fmt.Sprint(value))) {
-		if strings.ContainsRune("\\`*{}[]<>()#+!|&~@:$", r) {
+	text := []rune(oneLine(strings.TrimSpace(fmt.Sprint(value))))
+	isWord := func(i int) bool {
+		return i >= 0 && i < len(text) && (unicode.IsLetter(text[i]) || unicode.IsDigit(text[i]))
+	}
+	for i, r := range text {
+		emphasis := r == '_' && !(isWord(i-1) && isWord(i+1))
+		link := r == '.' && i >= 3 && strings.EqualFold(string(text[i-3:i]), "www")
+		if emphasis || link || strings.ContainsRune("\\`*{}[]<>()#+!|&~@:$", r) {
 			fmt.Fprintf(&b, "&#%d;", r)
 		} else {
 			b.WriteRune(r)

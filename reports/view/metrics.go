@@ -32,7 +32,7 @@ type family struct {
 	series           strings.Builder
 }
 
-// textView returns the families as OpenMetrics textView.
+// text returns the families as OpenMetrics text.
 func (e *exposition) text() string {
 	var b strings.Builder
 	for _, f := range e.families {

@@ -49,8 +49,8 @@ func listenAddress(text string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// ServeMetrics serves live figures on the address until the context ends. An empty address
-// serves nothing.
+// ServeMetrics serves live figures on the address until it is closed. An empty address serves
+// nothing.
 func ServeMetrics(ctx context.Context, address string) (*MetricsServer, error) {
 	if address == "" {
 		return nil, nil

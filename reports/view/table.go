@@ -22,7 +22,6 @@ const (
 	// The catalogue's names are shorter. With any name the table fits MinWidth.
 	widestOperation = 32
 	widestGroup     = 24
-	widestPhase     = 20
 )
 
 // tableOf returns a table with its margin. Rows is the header and the rows, without the columns that are left out.
