@@ -96,7 +96,10 @@ func TestParseRefuses(t *testing.T) {
 		"exceeded max depth":                                                                   func(string) string { return strings.Repeat(`{"a":`, 50000) },
 		"UTF-8":                                                                                swap(`"Acme Outreach"`, "\"Acme\xff\""),
 		"more than 10485760 bytes":                                                             func(s string) string { return s + strings.Repeat(" ", reports.MaxSize) },
-		"and 52 more":                                                                          func(s string) string { return strings.ReplaceAll(s, `"level": "stated"`, `"level": "r\u001b[31m"`) },
+		"more than 524288 elements and members: 600002 ": func(string) string {
+			return `{"version":"3","reasons":["` + strings.Repeat(`,\",`, 600000) + `"],"checks":[` + strings.Repeat("{},", 600000) + `{}]}`
+		},
+		"and 52 more": func(s string) string { return strings.ReplaceAll(s, `"level": "stated"`, `"level": "r\u001b[31m"`) },
 	} {
 		before := encoded(t, sample.Passed())
 		after := damage(before)

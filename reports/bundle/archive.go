@@ -172,7 +172,11 @@ func (all members) pack(to io.Writer) error {
 			return err
 		}
 		crc := crc32.NewIEEE()
-		if n, err := m.copyTo(io.MultiWriter(out, crc), m.Size); err != nil || n != m.Size || crc.Sum32() != m.crc {
+		n, err := m.copyTo(io.MultiWriter(out, crc), m.Size)
+		switch {
+		case err != nil:
+			return fmt.Errorf("bundle: %s: %w", name, err)
+		case n != m.Size || crc.Sum32() != m.crc:
 			return fmt.Errorf("bundle: %q changed while it was read", name)
 		}
 	}

@@ -104,6 +104,9 @@ func (f *Kind[T]) Parse(body []byte) (value T, err error) {
 	if int64(len(body)) > f.MaxSize {
 		return value, fmt.Errorf("more than %d bytes: %d (want a %s)", f.MaxSize, len(body), f.Name)
 	}
+	if n := members(body); n > int(f.MaxSize/bytesPerMember) {
+		return value, fmt.Errorf("more than %d elements and members: %d (want a %s)", f.MaxSize/bytesPerMember, n, f.Name)
+	}
 	if err := f.recognise(body); err != nil {
 		return value, err
 	}
@@ -115,6 +118,26 @@ func (f *Kind[T]) Parse(body []byte) (value T, err error) {
 		return value, fmt.Errorf("not a valid %s (write it again, or restore it):\n%w", f.Name, findings)
 	}
 	return value, err
+}
+
+// bytesPerMember are the bytes for each element and member in a file, on average, at least. An empty
+// element takes two bytes in a file, and a hundred times as many in memory.
+const bytesPerMember = 20
+
+// members returns the number of elements and members in a JSON document, nearly.
+func members(body []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(body); i++ {
+		switch {
+		case quoted && body[i] == '\\':
+			i++
+		case body[i] == '"':
+			quoted = !quoted
+		case !quoted && body[i] == ',':
+			n++
+		}
+	}
+	return n
 }
 
 // recognise returns an error unless the document is of the kind and the version.
