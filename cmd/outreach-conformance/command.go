@@ -7,7 +7,9 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +68,7 @@ func command(c *cobra.Command, o interface{ base() *session }, layout string, ac
 		s.Parsed()
 		s.in, s.out, s.err = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		if err := s.Parse(s.known); err != nil {
-			return exitError{code: exitUsage, cause: err}
+			return err
 		}
 		if err := s.Begin(s.out); err != nil {
 			return cannotTell(err)
@@ -110,6 +112,11 @@ func (s *session) sayFirst(lines []string) {
 func (s *session) prepare(inputs []string, files ...string) error {
 	if err := disk.Prepare(s.Output, files...); err != nil {
 		return fmt.Errorf("output directory: %w", err)
+	}
+	for _, dir := range slices.Clone(inputs) { // a directory stands for what it holds
+		for _, file := range []string{resultsFile, loadFile, partFile} {
+			inputs = append(inputs, filepath.Join(dir, file))
+		}
 	}
 	return s.Formats.Prepare(inputs...)
 }

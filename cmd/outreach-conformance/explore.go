@@ -76,7 +76,7 @@ func (f *exploreOptions) explore(ctx context.Context, _ []string) error {
 	if _, err := f.Selection.Pairs(); err != nil {
 		return unjudgedError(err)
 	}
-	if err := f.prepare(nil, resultsFile, junitFile, reportFile, casesFile, containerLog); err != nil {
+	if err := errors.Join(disk.Forget(f.Output, verdictFiles...), f.prepare([]string{f.Replay, f.Source.Profile}, append(verdictFiles, casesFile, containerLog)...)); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -99,7 +99,7 @@ func (f *exploreOptions) explore(ctx context.Context, _ []string) error {
 		},
 	})
 	if err != nil {
-		return unjudgedError(err)
+		return f.neverBegan(f.Config, began, err)
 	}
 	f.printLeftovers(t, results.Run.ID)
 	text, err := explore.EncodeCases(out.Found)

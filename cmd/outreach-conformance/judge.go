@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,6 +22,9 @@ import (
 )
 
 const clientsFile = "clients.json"
+
+// judgedFiles are what judge writes.
+var judgedFiles = append(slices.Clone(verdictFiles), clientsFile)
 
 type judgeOptions struct {
 	session
@@ -67,7 +71,7 @@ func (f *judgeOptions) judgeTraffic(ctx context.Context, args []string) (err err
 			return err
 		}
 	}
-	if err := f.prepare(args, resultsFile, junitFile, reportFile, publish.SummaryFile, clientsFile); err != nil {
+	if err := errors.Join(disk.Forget(f.Output, judgedFiles...), f.prepare(append(args, f.Source.Profile), judgedFiles...)); err != nil {
 		return err
 	}
 	j, err := traffic.New(p)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -181,7 +182,8 @@ func (f *loadOptions) load(ctx context.Context, _ []string) error {
 		return err
 	}
 	f.Baselines = baselines
-	if err := f.prepare([]string{f.Baseline, f.File, f.Source.Profile}, append(loadFiles, publish.SummaryFile, containerLog)...); err != nil {
+	inputs := append(slices.Collect(maps.Keys(baselines)), f.Baseline, f.File, f.Source.Profile)
+	if err := f.prepare(inputs, append(loadFiles, containerLog)...); err != nil {
 		return err
 	}
 	if err := errors.Join(f.consented(), loadtest.CheckRaw(f.RawForms)); err != nil {

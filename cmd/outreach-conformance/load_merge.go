@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -49,8 +51,8 @@ func (f *loadMergeOptions) merge(_ context.Context, sources []string) error {
 	if overwrites != nil {
 		return overwrites
 	}
-	if unread != nil {
-		return unread
+	if err := errors.Join(disk.Forget(f.Output, mergedFiles...), unread); err != nil {
+		return err
 	}
 	var parts []loadtest.Part
 	for _, source := range sources {
@@ -64,7 +66,8 @@ func (f *loadMergeOptions) merge(_ context.Context, sources []string) error {
 	if err := applicable.Check(thresholds); err != nil {
 		return err
 	}
-	if err := errors.Join(f.prepare(append(sources, f.Baseline), mergedFiles...), disk.Forget(f.Output, mergedFiles...)); err != nil {
+	inputs := slices.Concat(sources, []string{f.Baseline}, slices.Collect(maps.Keys(baselines)))
+	if err := f.prepare(inputs, mergedFiles...); err != nil {
 		return err
 	}
 	return (&loadOptions{session: f.session}).reportLoad(loadtest.Merge(parts, thresholds, baselines), nil)

@@ -30,7 +30,7 @@ var loadViews = [][2]string{{loadFile, "json"}, {loadJUnitFile, "junit"}, {pageF
 
 var (
 	// mergedFiles are the files that a merge writes, like every load run.
-	mergedFiles = []string{loadFile, pageFile, loadJUnitFile, metricsFile, hdrFile, loadtest.RawFile, loadtest.RawLinesFile}
+	mergedFiles = []string{loadFile, pageFile, loadJUnitFile, metricsFile, hdrFile, loadtest.RawFile, loadtest.RawLinesFile, publish.SummaryFile}
 	// loadFiles are also the part of a shard, which a merge may read.
 	loadFiles = append(slices.Clone(mergedFiles), partFile)
 )

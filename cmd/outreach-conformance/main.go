@@ -21,6 +21,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -114,13 +115,16 @@ func forgetUnparsed(cmd *cobra.Command, args []string) error {
 	}
 	for _, arg := range args {
 		flag, value, joined := strings.Cut(arg, "=")
-		switch {
-		case before == "--output" || before == "-o":
+		short, behind := outputIn(cmd, flag)
+		switch before, _ := outputIn(cmd, before); {
+		case arg == "--list": // which writes nothing
+			return nil
+		case before:
 			dir = arg
-		case joined && (flag == "--output" || flag == "-o"):
+		case joined && (short || flag == "--output"):
 			dir = value
-		case strings.HasPrefix(arg, "-o") && arg != "-o":
-			dir = strings.TrimPrefix(arg, "-o")
+		case behind != "":
+			dir = behind + strings.TrimPrefix(arg, flag)
 		default:
 			values = append(values, arg, value)
 		}
@@ -140,9 +144,30 @@ func forgetUnparsed(cmd *cobra.Command, args []string) error {
 	return disk.Forget(dir, files...)
 }
 
+// outputIn reports whether the argument ends with the flag of the output directory, alone or behind
+// letters that take no value, or else returns the value behind it.
+func outputIn(cmd *cobra.Command, arg string) (ends bool, value string) {
+	letters, short := strings.CutPrefix(arg, "-")
+	if !short || strings.HasPrefix(letters, "-") {
+		return arg == "--output", ""
+	}
+	for i, letter := range letters {
+		if letter == 'o' {
+			return i == len(letters)-1, letters[i+1:]
+		}
+		if letter > unicode.MaxASCII {
+			break
+		}
+		if flag := cmd.Flags().ShorthandLookup(string(letter)); flag == nil || flag.NoOptDefVal == "" {
+			break
+		}
+	}
+	return false, ""
+}
+
 // forgotten are the files of an earlier run that a command must not leave, by the command.
 var forgotten = map[string][]string{runCommand: verdictFiles, loadCommand: loadFiles, loadCommand + " " + mergeCommand: mergedFiles,
-	certifyCommand: certifiedFiles}
+	certifyCommand: certifiedFiles, "explore": verdictFiles, "judge": judgedFiles, "report " + mergeCommand: verdictFiles}
 
 // annotateMistake writes an annotation for the error of a command, if its output has
 // the format of GitHub.

@@ -78,12 +78,11 @@ func leadsOut(dir, link string) bool {
 // a command that ends before it has judged must not leave an old pass. Files that another
 // program wrote stay, unless the first file is ours: then the command had written the others.
 func Forget(dir string, names ...string) error {
-	marked := matches(filepath.Join(dir, names[0]), isResults)
+	marked := isOurs(filepath.Join(dir, names[0]))
 	var failed []error
 	for _, name := range slices.Backward(names) { // the first one last: it marks the others
 		path := filepath.Join(dir, name)
-		isOurs, speaks := map[string]func(io.Reader) bool{".json": isResults, ".xml": isJUnit, ".html": isPage}[filepath.Ext(name)]
-		if !marked && !(speaks && matches(path, isOurs)) {
+		if !marked && !isOurs(path) {
 			continue
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -93,14 +92,19 @@ func Forget(dir string, names ...string) error {
 	return errors.Join(failed...)
 }
 
-// matches reports whether path is a regular file with content that isOurs accepts.
-func matches(path string, isOurs func(io.Reader) bool) bool {
+// isOurs reports whether path is a regular file whose content names this tool.
+func isOurs(path string) bool {
+	names, speaks := map[string]func(io.Reader) bool{".json": isResults, ".xml": isJUnit, ".html": isPage}[filepath.Ext(path)]
+	if !speaks {
+		return false
+	}
 	file, err := Open(path)
 	if err != nil {
 		return false
 	}
 	defer func() { _ = file.Close() }() // nothing was written
-	return isOurs(io.LimitReader(Text(file), reports.MaxSize))
+	const most = 128 << 20              // bytes: that of the largest results
+	return names(io.LimitReader(Text(file), most))
 }
 
 // isResults reports whether the JSON document, or the results in a part of a run, name this tool.

@@ -191,10 +191,14 @@ func (f *Formats) write(dir string, all Views, code int) error {
 	return errors.Join(failed...)
 }
 
-// summarise writes the job summary to the file that GitHub names, or into the directory.
+// summarise writes the job summary to the file that GitHub names, or into the directory, if there
+// is one.
 func summarise(dir string, write func(io.Writer) error) error {
 	path := os.Getenv(summaryVariable)
-	if path == "" {
+	switch {
+	case path == "" && dir == "":
+		return nil
+	case path == "":
 		return disk.Stream(filepath.Join(dir, SummaryFile), write)
 	}
 	file, err := disk.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
