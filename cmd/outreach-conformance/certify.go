@@ -28,7 +28,8 @@ const (
 )
 
 // certifiedFiles are what certify writes: one that ends early must not leave those of another.
-var certifiedFiles = []string{certify.BundleFile, bundle.PageFile, bundle.BadgeFile}
+// The page marks the others as ours.
+var certifiedFiles = []string{bundle.PageFile, certify.BundleFile, bundle.BadgeFile}
 
 type certifyOptions struct {
 	runOptions
@@ -103,7 +104,7 @@ func (f *runOptions) threeRuns(ctx context.Context, t *target.Target, nonce, lev
 	for _, challenge := range challenges {
 		run := *f
 		run.Output = filepath.Join(f.Output, "runs", fmt.Sprint(challenge.Run))
-		if err := run.prepare(nil, resultsFile, evidenceFile); err != nil {
+		if err := errors.Join(disk.Forget(run.Output, verdictFiles...), run.prepare(nil, resultsFile, evidenceFile)); err != nil {
 			return nil, err
 		}
 		t.Profile.UserAgent = agent
@@ -111,12 +112,12 @@ func (f *runOptions) threeRuns(ctx context.Context, t *target.Target, nonce, lev
 			t.Profile.UserAgent = certify.OrdinaryAgent
 		}
 		config := f.challenged(t, challenge, spec.Profile(level))
-		config.JournalDir = run.journals(t)
+		config.JournalDir = f.journals(t) // cleanup looks there
 		results, err := run.recorded(ctx, config)
 		if err != nil {
 			return nil, unjudgedError(err)
 		}
-		run.printLeftovers(t, results.Run.ID)
+		f.printLeftovers(t, results.Run.ID)
 		if err := jsonfile.Run.Write(filepath.Join(run.Output, resultsFile), results); err != nil {
 			return nil, err
 		}

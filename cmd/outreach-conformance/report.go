@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,8 +51,9 @@ beside the file, or into --output.`,
   outreach-conformance report html load-results/load.json -o pages`,
 		Args: cobra.MinimumNArgs(1),
 	}, f, "Output: output", func(_ context.Context, args []string) error {
+		pages := map[string]string{} // their sources
 		for _, source := range args {
-			if err := f.writePage(source); err != nil {
+			if err := f.writePages(source, pages); err != nil {
 				return err
 			}
 		}
@@ -59,9 +61,9 @@ beside the file, or into --output.`,
 	})
 }
 
-// writePage writes the page of the results beside them or into the output directory, and says
-// where.
-func (s *session) writePage(source string) error {
+// writePages writes a page of each results of the source, beside them or into the output directory,
+// and says where. It replaces no page of another source.
+func (s *session) writePages(source string, pages map[string]string) error {
 	r, err := earlier.Read(source)
 	if err == nil {
 		err = r.Consistent()
@@ -69,24 +71,32 @@ func (s *session) writePage(source string) error {
 	if err != nil {
 		return err
 	}
-	page := view.Formats["html"]
-	file, name, write := r.RunFile, reportFile, func(path string) error { return page.Run.Write(path, r.Run) }
-	if file == "" {
-		file, name, write = r.LoadFile, pageFile, func(path string) error { return page.Load.Write(path, r.Load) }
-	}
-	dir := s.Output
-	if dir == "" {
-		dir = filepath.Dir(file)
-	}
-	if err := disk.Prepare(dir, name); err != nil {
-		return fmt.Errorf("output directory: %w", err)
-	}
-	path := filepath.Join(dir, name)
-	if err := write(path); err != nil {
-		return cannotTell(err)
-	}
-	if _, err := fmt.Fprintln(s.out, path); err != nil {
-		return cannotTell(fmt.Errorf("write the name of the page: %w", err))
+	html := view.Formats["html"]
+	for _, page := range []struct {
+		of, name string
+		write    func(path string) error
+	}{
+		{r.RunFile, reportFile, func(path string) error { return html.Run.Write(path, r.Run) }},
+		{r.LoadFile, pageFile, func(path string) error { return html.Load.Write(path, r.Load) }},
+	} {
+		if page.of == "" {
+			continue
+		}
+		dir := cmp.Or(s.Output, filepath.Dir(page.of))
+		path := filepath.Join(dir, page.name)
+		if other, known := pages[path]; known {
+			return fmt.Errorf("%s: its page would replace that of %s (write each into an --output of its own)", page.of, other)
+		}
+		pages[path] = page.of
+		if err := disk.Prepare(dir, page.name); err != nil {
+			return fmt.Errorf("output directory: %w", err)
+		}
+		if err := page.write(path); err != nil {
+			return cannotTell(err)
+		}
+		if _, err := fmt.Fprintln(s.out, path); err != nil {
+			return cannotTell(fmt.Errorf("write the name of the page: %w", err))
+		}
 	}
 	return nil
 }
@@ -97,7 +107,7 @@ type diffOptions struct {
 }
 
 func newReportDiff() *cobra.Command {
-	f := &diffOptions{session: at(".", publish.OfDifference.Names()...)}
+	f := &diffOptions{session: at("", publish.OfDifference.Names()...)}
 	return command(&cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Compare the results of two runs",
@@ -215,7 +225,7 @@ func (s *session) merge(_ context.Context, sources []string) error {
 	if err != nil {
 		return err // the contradictions are among the reasons
 	}
-	if err := s.prepare(files, resultsFile, junitFile, reportFile, publish.SummaryFile); err != nil {
+	if err := s.prepare(files, verdictFiles...); err != nil {
 		return err
 	}
 	return s.report(merged, func(reports.Check) string { return "the target's profile" }, nil, nil)

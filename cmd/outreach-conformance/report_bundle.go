@@ -13,7 +13,7 @@ func newReportBundle() *cobra.Command {
 	f := &struct {
 		session
 		certify.Settings
-	}{at(certifiedOutput), certify.Settings{Level: string(spec.ProfileFull)}}
+	}{at("bundled"), certify.Settings{Level: string(spec.ProfileFull)}}
 	return command(&cobra.Command{
 		Use:   "bundle DIRECTORY...",
 		Short: "Pack recorded runs into one file that others can check",

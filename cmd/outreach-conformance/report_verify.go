@@ -84,11 +84,8 @@ func (f *verifyOptions) verify(ctx context.Context, args []string) error {
 	} else {
 		lines, err = f.verifyBundle(ctx, path, o)
 	}
-	if err != nil {
-		return err
-	}
 	if ctx.Err() != nil {
-		return interrupted
+		err = interrupted
 	}
 	marks := map[bundle.State]string{bundle.OK: "✓", bundle.Refuted: "✗", bundle.CannotTell: "?", bundle.Note: "·"}
 	for _, line := range lines {
@@ -97,10 +94,12 @@ func (f *verifyOptions) verify(ctx context.Context, args []string) error {
 			f.sayFirst(line.More)
 		}
 	}
-	switch lines.State() {
-	case bundle.Refuted:
-		return exitError{reports.Failed.ExitCode(), fmt.Errorf("%s: refuted", path), true}
-	case bundle.CannotTell:
+	switch state := lines.State(); {
+	case len(lines) > 0 && state == bundle.Refuted: // whatever ended the rest
+		return exitError{reports.Failed.ExitCode(), errors.Join(err, fmt.Errorf("%s: refuted", path)), true}
+	case err != nil:
+		return err
+	case state == bundle.CannotTell:
 		return cannotTell(fmt.Errorf("%s: cannot tell", path))
 	}
 	_, err = io.WriteString(f.out, "✓ VERIFIED\n")
@@ -127,14 +126,14 @@ func (f *verifyOptions) verifyBundle(ctx context.Context, path string, o bundle.
 	}
 	t, stop, err := f.open(ctx)
 	if err != nil {
-		return nil, err
+		return lines, err
 	}
 	defer stop()
 	dirs, err := f.threeRuns(ctx, t, rand.Text(), b.Manifest.Level)
 	for _, dir := range dirs {
 		found, err := jsonfile.Run.Read(filepath.Join(dir, resultsFile))
 		if err != nil {
-			return nil, err
+			return lines, err
 		}
 		lines = append(lines, certify.CompareAgain(runs[0].Results, found, false)...)
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -60,7 +62,7 @@ const (
 
 // verdictFiles hold the verdict of a run: one that ends before it has judged must not leave an
 // old pass for CI to read.
-var verdictFiles = []string{resultsFile, junitFile, reportFile, differenceFile}
+var verdictFiles = []string{resultsFile, junitFile, reportFile, differenceFile, evidenceFile, publish.SummaryFile}
 
 func newRun() *cobra.Command {
 	f := &runOptions{session: at(defaultOutput, publish.OfRun.Names()...), Profiles: []string{string(spec.ProfileFull)}}
@@ -146,7 +148,7 @@ func (f *runOptions) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	inputs := []string{f.Baseline, f.OnlyFailed, f.ExpectedFailures, f.Source.Profile}
-	if err := f.prepare(inputs, append(verdictFiles, publish.SummaryFile, containerLog, evidenceFile)...); err != nil {
+	if err := f.prepare(inputs, append(verdictFiles, containerLog)...); err != nil {
 		return err
 	}
 	expected, err := runner.ReadExpected(f.ExpectedFailures, f.WriteExpected, f.Reason)
@@ -167,7 +169,7 @@ func (f *runOptions) run(ctx context.Context, _ []string) error {
 	report := func(results reports.Results) error {
 		f.printLeftovers(t, results.Run.ID)
 		wrote, unwritten := expected.Write(results)
-		if wrote != "" {
+		if wrote != "" && unwritten == nil {
 			f.say(wrote)
 		}
 		var difference *diff.Difference
@@ -185,8 +187,7 @@ func (f *runOptions) run(ctx context.Context, _ []string) error {
 	}
 	results, err := f.recorded(ctx, f.Config)
 	if err != nil {
-		why := runner.Unjudged{Reason: err.Error(), Missing: "a run that could begin"}
-		return f.unjudged(runner.NotJudged(f.Config, began, why), unjudgedError(err))
+		return f.neverBegan(f.Config, began, err)
 	}
 	return report(results)
 }
@@ -251,6 +252,12 @@ func (s *session) notStarted(config runner.Config, began time.Time, err error) e
 		return err // a profile that changed since it was read
 	}
 	return s.unjudged(runner.NotJudged(config, began, why), exit)
+}
+
+// neverBegan writes the results of a run that could not begin on a target that answers.
+func (s *session) neverBegan(config runner.Config, began time.Time, err error) error {
+	why := runner.Unjudged{Reason: err.Error(), Missing: "a run that could begin"}
+	return s.unjudged(runner.NotJudged(config, began, why), unjudgedError(err))
 }
 
 // unjudged writes the results and the formats of a run that ended before it judged
@@ -353,14 +360,19 @@ func (s *session) judge(ctx context.Context, config runner.Config) (reports.Resu
 // exit code. ExpectedIn names the place of an expected failure. Failed is the error of
 // what was written before. The difference from a baseline follows; nil without one.
 func (s *session) report(results reports.Results, expectedIn func(reports.Check) string, failed error, difference *diff.Difference) error {
-	code := results.ExitCode()
 	if difference != nil {
 		failed = errors.Join(failed, view.Formats["json"].Difference.Write(filepath.Join(s.Output, differenceFile), *difference))
 	}
 	file, unwritten := s.writeResults(results)
 	if failed = errors.Join(failed, unwritten); failed != nil {
 		failed = fmt.Errorf("write the results: %w", failed)
+		if results.Verdict == reports.Passed { // no file may pass where the exit code does not
+			first, _, _ := strings.Cut(failed.Error(), "\n")
+			results.Verdict, results.Reasons = reports.Inconclusive, append(slices.Clone(results.Reasons), first+"; see standard error")
+			file, _ = s.writeResults(results)
+		}
 	}
+	code := results.ExitCode()
 	o := view.Options{Verbose: s.Verbose, Quiet: s.Quiet, ResultsPath: file, ExpectedIn: expectedIn}
 	all := publish.OfRun.Views(results, o)
 	if difference != nil {

@@ -111,11 +111,11 @@ func (s *session) unopened(ctx context.Context, p *profile.Profile, err error) e
 	var exit exitError
 	var unreachable *target.UnreachableError
 	switch {
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled):
 		return interrupted
 	case errors.As(err, &exit):
 		return err
-	case errors.As(err, &unreachable):
+	case errors.As(err, &unreachable), ctx.Err() != nil:
 		return cannotTell(unusable{err, "a target that answers"})
 	case p.Container == nil || errors.Is(err, container.ErrProfile):
 		return err

@@ -46,20 +46,25 @@ func TestTheSummaryNamesNoFileThatIsNotThere_long(t *testing.T) {
 // If one file of a pass cannot be written, the others say that the run is not a pass.
 func TestAPassThatCannotBeWrittenIsNone_long(t *testing.T) {
 	t.Parallel()
-	for _, lost := range []string{loadFile, pageFile, loadJUnitFile} {
+	ofRun := map[string]string{resultsFile: `"verdict": "inconclusive"`, junitFile: "write the results: ", reportFile: "INCONCLUSIVE"}
+	ofLoad := map[string]string{loadFile: `"verdict": "inconclusive"`, pageFile: "INCONCLUSIVE", loadJUnitFile: "after the load: "}
+	for _, lost := range []string{resultsFile, reportFile, loadFile, pageFile, loadJUnitFile} {
 		t.Run(lost, func(t *testing.T) {
 			t.Parallel()
+			says, args := ofLoad, []string{loadCommand, "--scenario", "list-throughput", "--rate", "400", "--duration", "1s", "--page-size", "1", "--lag-limit", "1h"}
+			if ofRun[lost] != "" {
+				says, args = ofRun, []string{runCommand, "--operation", "phone-numbers.list", "--requirement", "STATUS-200"}
+			}
 			g, dir, once := NewWithT(t), t.TempDir(), sync.Once{}
 			base := servingBehind(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				once.Do(func() { g.Expect(os.MkdirAll(filepath.Join(dir, lost, "in-the-way"), 0o755)).To(Succeed()) })
 				next.ServeHTTP(w, r)
 			})
-			e := exitsWith(t, exitCannotTell, nil, loadCommand, "--target", base, "--scenario", "list-throughput", "--rate", "400", "--duration", "1s",
-				"--page-size", "1", "--lag-limit", "1h", "--output", dir)
+			e := exitsWith(t, exitCannotTell, nil, append(args, "--target", base, "--output", dir)...)
 			g.Expect(e.stdout).To(ContainSubstring("? INCONCLUSIVE  exit 3 "))
-			for file, says := range map[string]string{loadFile: `"verdict": "inconclusive"`, pageFile: "INCONCLUSIVE", loadJUnitFile: "after the load: "} {
+			for file, text := range says {
 				if file != lost {
-					g.Expect(contents(t, filepath.Join(dir, file))).To(ContainSubstring(says), file)
+					g.Expect(contents(t, filepath.Join(dir, file))).To(ContainSubstring(text), file)
 				}
 			}
 		})
