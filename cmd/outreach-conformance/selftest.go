@@ -65,7 +65,7 @@ func (f *selftestOptions) selftest(ctx context.Context, _ []string) error {
 		return err
 	}
 	o := view.On(f.err)
-	o.One, o.Many = "problem", "problems"
+	o.Noun = "problem"
 	progress := view.NewProgress(f.err, o)
 	f.Start, f.Done = progress.Start, progress.Done
 	m, err := selftest.Run(ctx, f.Options)

@@ -25,10 +25,6 @@ var file = jsonfile.Kind[Results]{Name: jsonfile.OfLoad, Version: ModelVersion, 
 // Encode returns the JSON form of r. It has none if a number is NaN or infinite.
 func Encode(r Results) ([]byte, error) { return file.Encode(r) }
 
-// Write replaces the file at path with the JSON form of r, atomically. It creates
-// missing directories.
-func Write(path string, r Results) error { return file.Write(path, r) }
-
 // Read returns the results in the file at path.
 func Read(path string) (Results, error) { return file.Read(path) }
 

@@ -129,7 +129,7 @@ func TestPlainProgress(t *testing.T) {
 	p.Stop()
 	g.Expect(pass(60)).To(BeEmpty())
 
-	p = newProgress(view.ProgressOptions{One: "problem", Many: "problems"})
+	p = newProgress(view.ProgressOptions{Noun: "problem"})
 	p.Start(0)
 	p.Start(2)
 	p.Done("name", 1)
@@ -177,19 +177,18 @@ func TestLoadProgress(t *testing.T) {
 	g.Expect(log.String()).To(MatchRegexp(`\Asoak warm-up .* 19 ok .*\nsoak 200/s .* 39 ok .*\n\z`))
 }
 
-func TestDetectOnWhatIsNoTerminal(t *testing.T) {
+func TestWhatIsNoTerminal(t *testing.T) {
 	g := NewWithT(t)
 	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	g.Expect(err).NotTo(HaveOccurred())
 	defer f.Close()
-	for env, want := range map[[3]string]view.ConsoleOptions{
+	for env, want := range map[[3]string]view.ProgressOptions{
 		{}:               {Width: view.DefaultWidth},
 		{"132", "1", ""}: {Width: 132, Color: true}, {"wide", "0", ""}: {Width: view.DefaultWidth}, {"", "1", "1"}: {Width: view.DefaultWidth},
 	} {
-		getenv := func(name string) string {
-			return map[string]string{"COLUMNS": env[0], "FORCE_COLOR": env[1], "NO_COLOR": env[2]}[name]
+		for i, name := range []string{"COLUMNS", "FORCE_COLOR", "NO_COLOR"} {
+			t.Setenv(name, env[i])
 		}
-		g.Expect(view.Detect(f, getenv)).To(Equal(want))
-		g.Expect(view.Live(f, getenv)).To(BeFalse())
+		g.Expect(view.On(f)).To(Equal(want), "%q", env)
 	}
 }

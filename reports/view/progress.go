@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -28,8 +29,8 @@ type ProgressOptions struct {
 	// Requests returns the number of requests so far; nil shows none. Progress calls
 	// it with a lock held, so it must not call or wait for the Progress.
 	Requests func() int
-	// One and Many are the noun for what Done counts; empty means violations.
-	One, Many string
+	// Noun is for one of what Done counts; empty means violation.
+	Noun string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -63,9 +64,7 @@ func NewProgress(w io.Writer, o ProgressOptions) *Progress {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.One == "" || o.Many == "" {
-		o.One, o.Many = "violation", "violations"
-	}
+	o.Noun = cmp.Or(o.Noun, "violation")
 	if o.Width <= 0 {
 		o.Width = DefaultWidth
 	}
@@ -263,7 +262,7 @@ func (p *Progress) print() {
 func (p *Progress) facts() []string {
 	var facts []string
 	if p.o.Requests != nil {
-		facts = append(facts, plural(p.o.Requests(), "request", "requests"))
+		facts = append(facts, printable.Counted(p.o.Requests(), "request"))
 	}
-	return append(facts, plural(p.violations, p.o.One, p.o.Many))
+	return append(facts, printable.Counted(p.violations, p.o.Noun))
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
-
-	"outreach.example/conformance/internal/printable"
 )
 
 // wrap breaks s into lines of at most columns columns, between words if possible. It
@@ -85,14 +83,6 @@ func (p Paint) yellow(s string) string    { return p.with(s, text.FgYellow) }
 func (p Paint) alarm(s string) string     { return p.with(s, text.Bold, text.FgRed) }
 func (p Paint) relief(s string) string    { return p.with(s, text.Bold, text.FgGreen) }
 func (p Paint) uncertain(s string) string { return p.with(s, text.Bold, text.FgYellow) }
-
-// plural returns n and the noun, in singular or plural.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		many = one
-	}
-	return printable.Number(n) + " " + many
-}
 
 // Duration formats seconds, with fewer digits for longer times.
 func Duration(seconds float64) string {
