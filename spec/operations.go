@@ -260,9 +260,6 @@ func Probe() string {
 	return timed[len(timed)-1]
 }
 
-// OwnerFields returns the fields that name the workspace of the operation's resource.
-func (o Operation) OwnerFields() []string { return o.Owner }
-
 // Plain returns the id of a list without pages.
 func Plain() string { return plainOps()[0] }
 

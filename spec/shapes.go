@@ -70,7 +70,7 @@ func (f Field) RequiredBy() string {
 		return "required"
 	case f.Resource == "WebhookEvent" && in("success"):
 		return "An attempt is a success or not (success)"
-	case within(".timing.from.", ".timing.to."):
+	case within(".ITEM.timing.from.", ".ITEM.timing.to."):
 		return "both required"
 	case within(".schedules.ITEM."):
 		return "all four fields required"

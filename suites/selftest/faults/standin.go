@@ -100,7 +100,7 @@ func ownedBy(role string) occasion { return func(x *exchange) bool { return x.ow
 
 // claim sets the owner of the operation's row to the workspace.
 func claim(operation string, row fields, workspace string) {
-	for _, field := range spec.MustOperation(operation).OwnerFields() {
+	for _, field := range spec.MustOperation(operation).Owner {
 		row[field] = workspace
 	}
 }
