@@ -119,7 +119,13 @@ func bounded(name string, data []byte, size int64, err error, limit int64) ([]by
 const maxStdin = 64 << 20
 
 // stdin reads the standard input once: a command may read its profile several times.
-var stdin = sync.OnceValues(func() ([]byte, error) { return io.ReadAll(io.LimitReader(Text(os.Stdin), maxStdin)) })
+var stdin = sync.OnceValues(func() ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(Text(os.Stdin), maxStdin+1))
+	if len(text) > maxStdin {
+		return nil, fmt.Errorf("the standard input has more than %d bytes (name a file)", maxStdin)
+	}
+	return text, err
+})
 
 // kind returns the kind of a file that is not regular.
 func kind(mode fs.FileMode) string {

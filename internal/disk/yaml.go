@@ -117,7 +117,8 @@ func (s Source) Decode(data []byte, into any) (err error) {
 // and the parser's time is quadratic in the depth.
 const deepest = 16
 
-// checkNesting bounds open brackets and the list items that begin on one line.
+// checkNesting bounds open brackets and the list items that begin on one line. The parser would call
+// itself once for each anchor and tag.
 func (s Source) checkNesting(tokens token.Tokens) error {
 	brackets, items, line := 0, 0, 0
 	for _, t := range tokens {
@@ -131,6 +132,10 @@ func (s Source) checkNesting(tokens token.Tokens) error {
 			brackets--
 		case token.SequenceEntryType:
 			items++
+		case token.TagType:
+			return s.ErrorOn(line, "", "tags are not supported: put text that begins with ! in quotes, such as '%s'", t.Value)
+		case token.AnchorType, token.AliasType, token.MergeKeyType:
+			return s.ErrorOn(line, "", "anchors, aliases and merge keys are not supported: write the value out")
 		}
 		if brackets > deepest || items > deepest {
 			return s.ErrorOn(line, "", "more than %d levels of nesting", deepest)
@@ -164,13 +169,6 @@ func (s Source) check(node ast.Node, t reflect.Type, path string) error {
 	wrong := func(want string) error {
 		return s.ErrorOn(lineOf(node), path, "want %s, found %s", want, describe(node))
 	}
-	switch node := node.(type) {
-	case *ast.TagNode:
-		text := node.Start.Value
-		return s.ErrorOn(lineOf(node), path, "tags are not supported: put text that begins with ! in quotes, such as '%s'", text)
-	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
-		return s.ErrorOn(lineOf(node), path, "anchors, aliases and merge keys are not supported: write the value out")
-	}
 	switch {
 	case t.Kind() == reflect.Pointer:
 		return s.check(node, t.Elem(), path)
@@ -193,7 +191,7 @@ func (s Source) check(node ast.Node, t reflect.Type, path string) error {
 			return wrong("true or false")
 		}
 	case t.Kind() == reflect.Float64:
-		if _, ok := numberIn(node); !ok {
+		if !isNumber(node) {
 			return wrong("a number")
 		}
 	case t.Kind() == reflect.Interface:
@@ -295,15 +293,14 @@ func stringIn(node ast.Node) (string, bool) {
 	}
 }
 
-func numberIn(node ast.Node) (float64, bool) {
+func isNumber(node ast.Node) bool {
 	switch n := node.(type) {
 	case *ast.IntegerNode:
-		return 0, true
+		return true
 	case *ast.FloatNode:
-		return n.Value, !math.IsInf(n.Value, 0)
-	default:
-		return 0, false
+		return !math.IsInf(n.Value, 0)
 	}
+	return false
 }
 
 // describe names the kind of a node. It hides the text, which may be a token.

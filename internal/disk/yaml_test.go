@@ -98,7 +98,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func TestBytesThatEditorsLeave(t *testing.T) {
+func TestUnsupportedBytes(t *testing.T) {
 	var into struct {
 		Name string `yaml:"name"`
 	}
@@ -106,7 +106,8 @@ func TestBytesThatEditorsLeave(t *testing.T) {
 		t.Errorf("one mark at the start: %v, %q", err, into.Name)
 	}
 	for text, says := range map[string]string{"\uFEFF\uFEFFname: x\n": "f:1", "name: x\n# \x00\n": "f:2: a NUL byte",
-		"name: é\ufffd\n# caf\xe9\n": "f:2: the byte 0xe9 is not UTF-8"} {
+		"name: é\ufffd\n# caf\xe9\n": "f:2: the byte 0xe9 is not UTF-8", "\nname: !!binary x": "f:2: tags are not supported",
+		"a: " + strings.Repeat("&a ", 300_000): "f:1: anchors", "a: *b": "f:1: anchors", "<<: {}": "f:1: anchors"} {
 		if err := New("text", "f").Decode([]byte(text), &into); err == nil || !strings.HasPrefix(err.Error(), says) {
 			t.Errorf("%q: %v, want %s", text, err, says)
 		}

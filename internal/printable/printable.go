@@ -49,9 +49,9 @@ func Text(s string) string {
 	return b.String()
 }
 
-// ciCommand matches the beginning of a command that a runner obeys: GitHub's at the
-// beginning of a line, and older ones of GitHub and Azure anywhere in it.
-var ciCommand = regexp.MustCompile(`^\s*::[a-z].*::|##(vso)?\[`)
+// ciCommand matches the beginning of a command that a runner obeys, in any letter case: GitHub's at the
+// beginning of a line, and older ones of GitHub and those of Azure and TeamCity anywhere in it.
+var ciCommand = regexp.MustCompile(`(?i)^\s*::[a-z].*::|##[a-z]*\[`)
 
 func plain(s string) bool {
 	for i := range len(s) {
