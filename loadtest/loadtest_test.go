@@ -333,15 +333,16 @@ func TestPartsThatDoNotFit(t *testing.T) {
 		parts []loadtest.Part
 		says  string
 	}{
-		"missing":        {[]loadtest.Part{two}, "shard 1 of 2 is missing"},
-		"doubled":        {[]loadtest.Part{one, two, two}, "shard 2 of 2 is present twice"},
-		"another seed":   {changed(func(p *loadtest.Part) { p.Results.Run.Seed++ }), "shard 2 (two.json:1) has different scenarios, settings or seed"},
-		"another rate":   {changed(func(p *loadtest.Part) { p.Scenarios[0].Rate++ }), "different scenarios, settings"},
-		"another target": {changed(func(p *loadtest.Part) { p.Results.Target.BaseURL = "http://elsewhere" }), "loaded http://elsewhere"},
-		"another number": {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Of = 5 }), "is of 2 shards, shard 2 (two.json:1) of 5"},
-		"no such shard":  {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Index = 9 }), "there is no shard 9 of 2"},
-		"broken off":     {changed(func(p *loadtest.Part) { p.Outcomes = nil }), "stopped after"},
-		"interrupted":    {changed(func(p *loadtest.Part) { p.Results.Run.Interrupted = true }), "interrupted"},
+		"missing":           {[]loadtest.Part{two}, "shard 1 of 2 is missing"},
+		"doubled":           {[]loadtest.Part{one, two, two}, "shard 2 of 2 is present twice"},
+		"another seed":      {changed(func(p *loadtest.Part) { p.Results.Run.Seed++ }), "shard 2 (two.json:1) has different scenarios, settings or seed"},
+		"another rate":      {changed(func(p *loadtest.Part) { p.Scenarios[0].Rate++ }), "different scenarios, settings"},
+		"another threshold": {changed(func(p *loadtest.Part) { p.Thresholds = []string{"max<2s"} }), "different scenarios, settings"},
+		"another target":    {changed(func(p *loadtest.Part) { p.Results.Target.BaseURL = "http://elsewhere" }), "loaded http://elsewhere"},
+		"another number":    {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Of = 5 }), "is of 2 shards, shard 2 (two.json:1) of 5"},
+		"no such shard":     {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Index = 9 }), "there is no shard 9 of 2"},
+		"broken off":        {changed(func(p *loadtest.Part) { p.Outcomes = nil }), "stopped after"},
+		"interrupted":       {changed(func(p *loadtest.Part) { p.Results.Run.Interrupted = true }), "interrupted"},
 		"another start": {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings[0].Start = time.Unix(1, 0) }),
 			"phase steady of reading began at 2001-09-09T01:46:40Z in shard 1 (one.json:1), at 1970-01-01T00:00:01Z in shard 2 (two.json:1) (give all shards the same --start-at)"},
 		"a phase less": {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings = nil }), "phases"},
@@ -353,6 +354,29 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	}
 	if o := loadtest.Merge([]loadtest.Part{two, one}, nil, nil); o.Results.Verdict != reports.Passed || o.Results.Scenarios[0].Phases[0].Sent != 10 {
 		t.Errorf("what fits: %s %q", o.Results.Verdict, o.Results.Reasons)
+	}
+}
+
+// A merge judges by the thresholds of the shards, unless one of its own bounds the figure.
+func TestAMergeKeepsTheThresholdsOfTheShards(t *testing.T) {
+	var parts []loadtest.Part
+	for i := range 2 { // every response takes 1 ms
+		p := part(t, i, 2)
+		p.Thresholds = []string{"max<1us"}
+		read, err := loadtest.ReadParts("parts", bytes.NewReader(line(t, p)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, read...)
+	}
+	for given, want := range map[string]reports.Verdict{"": reports.Failed, "errors<50%": reports.Failed, "max<2s": reports.Passed} {
+		thresholds, err := measure.ParseThresholds(slices.DeleteFunc([]string{given}, func(text string) bool { return text == "" }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := loadtest.Merge(parts, thresholds, nil); o.Results.Verdict != want {
+			t.Errorf("with %q: %s %q, want %s", given, o.Results.Verdict, o.Results.Reasons, want)
+		}
 	}
 }
 
@@ -371,10 +395,20 @@ func part(t testing.TB, index, of int) loadtest.Part {
 	return loadtest.Part{Version: loadtest.PartVersion, Scenarios: []scenario.Scenario{s}, Results: results, Outcomes: []verdict.Outcome{o}}
 }
 
+// termsOf returns what the shard that wrote the part was judged by.
+func termsOf(t testing.TB, p loadtest.Part) verdict.Terms {
+	t.Helper()
+	thresholds, err := measure.ParseThresholds(p.Thresholds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verdict.Terms{LagLimit: p.LagLimit, Thresholds: thresholds}
+}
+
 func line(t testing.TB, p loadtest.Part) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := loadtest.WritePart(&b, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios, p.LagLimit); err != nil {
+	if err := loadtest.WritePart(&b, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios, termsOf(t, p)); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -393,14 +427,15 @@ func TestDamagedPartsAreErrors(t *testing.T) {
 	other := part(t, 0, 2)
 	other.Results.Scenarios[0].Name = "another"
 	for name, tc := range map[string]struct{ text, says string }{
-		"nothing":                  {"\n\n", "parts: contains no part"},
-		"broken off":               {good + good[:len(good)/2], "parts:2: "},
-		"an unknown key":           {replace(`{"version"`, `{"extra":1,"version"`), `unknown field "extra"`},
-		"another version":          {replace(`"version":"3"`, `"version":"99"`), `its version is "99"`},
-		"something behind":         {strings.TrimSpace(good) + " {}\n", "trailing data"},
-		"a whole run":              {string(line(t, whole)), "a whole run, not a shard"},
-		"another's outcome":        {string(line(t, other)), `found the outcome of "another", want that of "reading"`},
-		"a scenario that is wrong": {replace(`"Rate":10`, `"Rate":-10`), "rate"},
+		"nothing":                   {"\n\n", "parts: contains no part"},
+		"broken off":                {good + good[:len(good)/2], "parts:2: "},
+		"an unknown key":            {replace(`{"version"`, `{"extra":1,"version"`), `unknown field "extra"`},
+		"another version":           {replace(`"version":"4"`, `"version":"99"`), `its version is "99"`},
+		"something behind":          {strings.TrimSpace(good) + " {}\n", "trailing data"},
+		"a whole run":               {string(line(t, whole)), "a whole run, not a shard"},
+		"another's outcome":         {string(line(t, other)), `found the outcome of "another", want that of "reading"`},
+		"a threshold that is wrong": {replace(`"scenarios"`, `"thresholds":["p99"],"scenarios"`), "threshold"},
+		"a scenario that is wrong":  {replace(`"Rate":10`, `"Rate":-10`), "rate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := loadtest.ReadParts("parts", strings.NewReader(tc.text)); err == nil || !strings.Contains(err.Error(), tc.says) {
@@ -420,7 +455,7 @@ func FuzzReadParts(f *testing.F) {
 	}
 	f.Add(slices.Concat(line(f, part(f, 1, 2)), line(f, part(f, 0, 2))))
 	f.Add(line(f, part(f, 0, 1)))
-	f.Add([]byte(`{"version":"3"}`))
+	f.Add([]byte(`{"version":"4"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		parts, err := loadtest.ReadParts("fuzz", bytes.NewReader(data))
 		if err != nil {
@@ -441,7 +476,7 @@ func FuzzReadParts(f *testing.F) {
 		}
 		var again bytes.Buffer
 		for _, p := range parts {
-			if err := loadtest.WritePart(&again, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios, p.LagLimit); err != nil {
+			if err := loadtest.WritePart(&again, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios, termsOf(t, p)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -20,7 +20,7 @@ import (
 
 // PartVersion is the version of the part format. It increases when readers of
 // the previous version could misread the new one.
-const PartVersion = "3"
+const PartVersion = "4"
 
 // maxParts limits the size of a source of parts, in bytes.
 const maxParts = 512 << 20
@@ -28,11 +28,12 @@ const maxParts = 512 << 20
 // Part is the result of one of several generators: counters and histograms for each
 // phase.
 type Part struct {
-	Version   string              `json:"version"`
-	LagLimit  time.Duration       `json:"lag_limit_ns,omitempty"` // Config.LagLimit
-	Scenarios []scenario.Scenario `json:"scenarios"`
-	Results   load.Results        `json:"results"` // the generator's own results, without phases
-	Outcomes  []verdict.Outcome   `json:"outcomes"`
+	Version    string              `json:"version"`
+	LagLimit   time.Duration       `json:"lag_limit_ns,omitempty"` // Config.LagLimit
+	Thresholds []string            `json:"thresholds,omitempty"`   // the texts of Config.Thresholds
+	Scenarios  []scenario.Scenario `json:"scenarios"`
+	Results    load.Results        `json:"results"` // the generator's own results, without phases
+	Outcomes   []verdict.Outcome   `json:"outcomes"`
 
 	Source string `json:"-"` // file and line it was read from; else empty
 }
@@ -51,13 +52,17 @@ func (p Part) named() string {
 var errShards = errors.New("the parts are not one complete run")
 
 // WritePart writes the outcome of a shard as one line of JSON.
-func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario, lagLimit time.Duration) error {
+func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario, terms verdict.Terms) error {
 	results := o.Results
 	results.Scenarios = slices.Clone(results.Scenarios)
 	for i := range results.Scenarios {
 		results.Scenarios[i].Phases = nil // they follow from the recordings
 	}
-	encoded, err := json.Marshal(Part{Version: PartVersion, LagLimit: lagLimit, Scenarios: scenarios, Results: results, Outcomes: o.Parts})
+	p := Part{Version: PartVersion, LagLimit: terms.LagLimit, Scenarios: scenarios, Results: results, Outcomes: o.Parts}
+	for _, t := range terms.Thresholds {
+		p.Thresholds = append(p.Thresholds, t.Text)
+	}
+	encoded, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("loadtest: a part: %w", err)
 	}
@@ -113,6 +118,7 @@ func readPart(text []byte) (p Part, err error) {
 	case len(p.Scenarios) == 0 || len(p.Outcomes) > len(p.Scenarios) || len(p.Results.Scenarios) != len(p.Outcomes):
 		return p, errors.New("its scenarios and outcomes do not match")
 	}
+	_, err = measure.ParseThresholds(p.Thresholds)
 	for _, s := range p.Scenarios {
 		err = errors.Join(err, s.Check())
 	}
@@ -125,13 +131,24 @@ func readPart(text []byte) (p Part, err error) {
 	return p, err
 }
 
-// Merge joins the parts of a run and judges the whole as one process would. If
-// the parts are not one complete run, the results are inconclusive and name the
+// Thresholds returns what the parts are judged by: the given thresholds, and those of the
+// shards for figures that the given ones do not bound.
+func Thresholds(parts []Part, given []measure.Threshold) []measure.Threshold {
+	own, _ := measure.ParseThresholds(parts[0].Thresholds) // ReadParts has already parsed them
+	own = slices.DeleteFunc(own, func(t measure.Threshold) bool {
+		return slices.ContainsFunc(given, func(g measure.Threshold) bool { return g.Replaces(t) })
+	})
+	return slices.Concat(own, given)
+}
+
+// Merge joins the parts of a run and judges the whole as one process would, by Thresholds.
+// If the parts are not one complete run, the results are inconclusive and name the
 // shard that is missing, duplicated or foreign. There must be at least one part.
 func Merge(parts []Part, thresholds []measure.Threshold, baselines map[string]*verdict.Baseline) Outcome {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b Part) int { return a.Results.Run.Shard.Index - b.Results.Run.Shard.Index })
 	first := parts[0].Results
+	thresholds = Thresholds(parts, thresholds)
 	o := Outcome{Results: load.Results{Version: load.ModelVersion, Tool: first.Tool, Target: first.Target, Run: first.Run,
 		Calibration: first.Calibration, Traffic: verdict.Traffic(nil)}}
 	o.Results.Run.Shard = nil
@@ -176,7 +193,8 @@ func whole(parts []Part) error {
 		case p.Results.Target != first.Results.Target:
 			return fmt.Errorf("%w: %s loaded %s, %s loaded %s", errShards, first.named(), first.Results.Target.BaseURL, p.named(),
 				p.Results.Target.BaseURL)
-		case !reflect.DeepEqual(p.Scenarios, first.Scenarios) || p.Results.Run.Seed != first.Results.Run.Seed || p.LagLimit != first.LagLimit:
+		case !reflect.DeepEqual(p.Scenarios, first.Scenarios) || p.Results.Run.Seed != first.Results.Run.Seed || p.LagLimit != first.LagLimit ||
+			!slices.Equal(p.Thresholds, first.Thresholds):
 			return fmt.Errorf("%w: %s has different scenarios, settings or seed", errShards, p.named())
 		case len(p.Outcomes) != len(p.Scenarios):
 			return fmt.Errorf("%w: %s stopped after %d of %d scenarios", errShards, p.named(), len(p.Outcomes), len(p.Scenarios))

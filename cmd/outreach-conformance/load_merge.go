@@ -32,7 +32,8 @@ func newLoadMerge() *cobra.Command {
 		Use:   mergeCommand + " PART...",
 		Short: "Join the parts of a sharded load run",
 		Long: `merge joins the parts that the shards of a load run wrote, as if one process had
-sent everything. It compares the figures with the thresholds and writes what load
+sent everything. It compares the figures with the thresholds of the shards, and with
+those of --threshold, which replace theirs for the same figure. It writes what load
 writes. A PART is a part.json, a directory that holds one, or - for the standard
 input, with one part per line. The result is inconclusive if a shard is missing,
 appears twice or belongs to another run.`,
@@ -47,20 +48,24 @@ func (f *loadMergeOptions) merge(_ context.Context, sources []string) error {
 	if err != nil {
 		return err
 	}
+	var parts []loadtest.Part
+	var unreadable error
+	for _, source := range sources {
+		read, err := readParts(source, f.in)
+		if unreadable = err; err != nil {
+			break
+		}
+		parts = append(parts, read...)
+	}
+	if unreadable == nil {
+		thresholds = loadtest.Thresholds(parts, thresholds)
+	}
 	baselines, overwrites, unread := f.baselines(f.Output, thresholds)
 	if overwrites != nil {
 		return overwrites
 	}
-	if err := errors.Join(disk.Forget(f.Output, mergedFiles...), unread); err != nil {
+	if err := errors.Join(disk.Forget(f.Output, mergedFiles...), unreadable, unread); err != nil {
 		return err
-	}
-	var parts []loadtest.Part
-	for _, source := range sources {
-		read, err := readParts(source, f.in)
-		if err != nil {
-			return err
-		}
-		parts = append(parts, read...)
 	}
 	applicable := verdict.Applicable{Chosen: parts[0].Scenarios, Known: scenario.Builtin(), Baseline: f.Baseline != ""}
 	if err := applicable.Check(thresholds); err != nil {

@@ -47,7 +47,7 @@ func (f *loadOptions) reportLoad(o loadtest.Outcome, failed error) error {
 	}
 	all := publish.OfLoad.Views(o.Results, view.Options{Verbose: f.Verbose, ResultsPath: written[loadFile], ReportPath: written[pageFile]})
 	if f.PrintPart {
-		all[publish.Console] = func(w io.Writer, _ int) error { return loadtest.WritePart(w, o, f.Scenarios, f.LagLimit) }
+		all[publish.Console] = func(w io.Writer, _ int) error { return loadtest.WritePart(w, o, f.Scenarios, f.Terms) }
 	}
 	return f.conclude(all, o.Results.ExitCode(), errors.Join(failed, unwritten))
 }
@@ -82,7 +82,7 @@ func (f *loadOptions) writeLoad(o loadtest.Outcome) (written map[string]string, 
 	failed = errors.Join(failed, disk.Stream(filepath.Join(f.Output, hdrFile), o.WriteHDRLog))
 	if o.Results.Run.Shard != nil {
 		failed = errors.Join(failed, disk.Stream(filepath.Join(f.Output, partFile), func(w io.Writer) error {
-			return loadtest.WritePart(w, o, f.Scenarios, f.LagLimit)
+			return loadtest.WritePart(w, o, f.Scenarios, f.Terms)
 		}))
 	}
 	return written, failed
