@@ -123,6 +123,14 @@ func (s Scenario) PageSizes() []int {
 	return s.Limits
 }
 
+// Phases returns how many phases a shardable scenario has.
+func (s Scenario) Phases() int {
+	if s.Kind == Steady {
+		return len(s.PageSizes())
+	}
+	return 1
+}
+
 // Labels returns the labels of its requests. The last page of a depth scenario
 // is not known in advance.
 func (s Scenario) Labels() []string {

@@ -2,12 +2,12 @@ package verdict
 
 import (
 	"fmt"
+	"strings"
 
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -32,10 +32,8 @@ func Join(s scenario.Scenario, shards []Outcome, terms Terms) Outcome {
 		if n := shard.Requests; n != nil {
 			d.Uses.WarmUp, d.Uses.Beside = d.Uses.WarmUp+n.WarmUp, d.Uses.Beside+n.Beside
 		}
-		if shard.Verdict == reports.Inconclusive && len(shard.Recordings) == 0 {
-			for _, reason := range shard.Reasons {
-				d.Void("shard %d: %s", i+1, reason)
-			}
+		if ran := len(shard.Recordings); ran < s.Phases() && shard.Cut == "" {
+			d.Void("shard %d ran %d of %d phases: %s", i+1, ran, s.Phases(), strings.Join(shard.Reasons, "; "))
 		}
 		if shard.Cut != "" {
 			cut = fmt.Errorf("shard %d: %s", i+1, shard.Cut)

@@ -206,6 +206,27 @@ func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 	}
 }
 
+// Phases that no shard ran are missing from the whole.
+func TestShardsThatLackTheSamePhase(t *testing.T) {
+	two := mine
+	two.Limits = []int{1, 10}
+	for phases, want := range map[int]reports.Verdict{1: reports.Inconclusive, 2: reports.Passed} {
+		var shares []Outcome
+		for range 2 {
+			var all []measure.Recording
+			for range phases {
+				all = append(all, made(500, map[int]int{200: 500}))
+			}
+			shares = append(shares, shareOf(all...))
+		}
+		shares[0].Reasons = []string{"no budget"}
+		o := judgedAs(t, two, nil, shares...)
+		if said := strings.Join(o.Reasons, "\n"); o.Verdict != want || (phases == 1) != strings.Contains(said, "shard 1 ran 1 of 2 phases: no budget") {
+			t.Errorf("%d phases: %s: %s", phases, o.Verdict, said)
+		}
+	}
+}
+
 // A failed scenario fails the run. An inconclusive one makes it inconclusive. A
 // scenario that lacks an input counts only if the user named it.
 func TestVerdictOfARun(t *testing.T) {
