@@ -53,8 +53,8 @@ type Result struct {
 	Unread    Unread
 	Troubled  int64 // not judged because of an error in the rules
 
-	// Empty are the list operations whose judged answers had no rows.
-	Empty []string
+	// Rows are the list operations that were judged: whether an answer had rows.
+	Rows map[string]bool
 
 	// Checks are the requirements × operations that were assessed or violated, in the
 	// catalogue's order.
@@ -62,14 +62,20 @@ type Result struct {
 	Troubles []reports.Trouble
 }
 
-// Add returns the sum of two results, without Checks. A list is empty if it is in both.
+// Add returns the sum of two results, without Checks.
 func (r Result) Add(other Result) Result {
 	u, v := r.Unread, other.Unread
+	rows := map[string]bool{}
+	for _, one := range []map[string]bool{r.Rows, other.Rows} {
+		for id, had := range one {
+			rows[id] = rows[id] || had
+		}
+	}
 	return Result{
 		Answers: r.Answers + other.Answers, Judged: r.Judged + other.Judged, Known: r.Known + other.Known, Unsampled: r.Unsampled + other.Unsampled,
 		Dropped: r.Dropped + other.Dropped, Skipped: r.Skipped + other.Skipped, Troubled: r.Troubled + other.Troubled,
 		Unread:   Unread{u.Compressed + v.Compressed, u.Long + v.Long, u.Partial + v.Partial, u.Lost + v.Lost},
-		Empty:    slices.DeleteFunc(slices.Clone(r.Empty), func(id string) bool { return !slices.Contains(other.Empty, id) }),
+		Rows:     rows,
 		Troubles: slices.Concat(r.Troubles, other.Troubles),
 	}
 }
@@ -98,9 +104,8 @@ type Inspector struct {
 	effort effort
 
 	mu     sync.Mutex
-	counts Result          // its counters
-	good   int64           // answers with status 200
-	rows   map[string]bool // the list operations that were judged: whether an answer had rows
+	counts Result // its counters and Rows
+	good   int64  // answers with status 200
 }
 
 // New starts an inspector. It returns an error if the options are wrong.
@@ -123,7 +128,7 @@ func start(opts Options, now func() time.Time) (*Inspector, error) {
 		queue:  make(chan Answer, opts.queue),
 		memo:   memo{ledger: opts.Ledger, proofs: map[question]*proof{}},
 		effort: effort{share: opts.effort, now: now},
-		rows:   map[string]bool{},
+		counts: Result{Rows: map[string]bool{}},
 	}
 	for range int(math.Ceil(opts.effort)) {
 		in.workers.Go(in.work)
@@ -237,9 +242,10 @@ func (in *Inspector) look(a Answer) {
 		in.trouble(a, fmt.Sprintf("cannot judge the response: %v", checked.Err))
 		return
 	}
-	if a.Status == http.StatusOK && asked.Operation.Answer == spec.Page {
+	if a.Status == http.StatusOK && asked.Operation.Answer != spec.One {
 		in.mu.Lock() // an answer with a violation may have rows in the wrong place
-		in.rows[asked.Operation.ID] = in.rows[asked.Operation.ID] || len(checked.Rows)+len(checked.Findings) > 0
+		rows := in.counts.Rows
+		rows[asked.Operation.ID] = rows[asked.Operation.ID] || len(checked.Rows)+len(checked.Findings) > 0
 		in.mu.Unlock()
 	}
 	Enter(in.opts.Ledger, checked, func(requirement string) string { return judge.Replay(requirement, ex) })
@@ -274,7 +280,7 @@ func (in *Inspector) Result() Result {
 	defer in.mu.Unlock()
 	r := in.counts
 	r.Troubles = in.opts.Ledger.Troubles()
-	r.Empty = slices.DeleteFunc(slices.Sorted(maps.Keys(in.rows)), func(id string) bool { return in.rows[id] })
+	r.Rows = maps.Clone(in.counts.Rows)
 	r.Checks = slices.DeleteFunc(in.opts.Ledger.Checks(), func(c reports.Check) bool { return c.Assessments+c.ViolationCount == 0 })
 	return r
 }

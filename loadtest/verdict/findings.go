@@ -37,7 +37,7 @@ func (d *Draft) judgeFindings(f inspect.Result) {
 		}
 		d.fail("%s %s on %s (%s)%s", begin, first.Requirement, first.Operation, times(first.Count), d.allowed())
 	}
-	d.emptyLists(f.Empty)
+	d.emptyLists(f.Rows)
 }
 
 // allowed returns a hint that a threshold on errors does not excuse a violation
@@ -100,12 +100,15 @@ func whyUnread(u inspect.Unread) string {
 // emptyLists reports lists on which only empty pages were measured. Empty pages
 // are legal but cost next to nothing, so their figures do not represent the
 // list. Depth and Walk report this themselves, and shards leave it to Join.
-func (d *Draft) emptyLists(seenEmpty []string) {
+func (d *Draft) emptyLists(rows map[string]bool) {
 	if k := d.scenario.Kind; k == scenario.Depth || k == scenario.Walk || d.Sharded {
 		return
 	}
 	asked := d.accepted()
-	empty := slices.DeleteFunc(slices.Clone(asked), func(id string) bool { return !slices.Contains(seenEmpty, id) })
+	empty := slices.DeleteFunc(slices.Clone(asked), func(id string) bool {
+		had, judged := rows[id]
+		return had || !judged
+	})
 	switch {
 	case len(empty) == 0:
 	case len(empty) == len(asked):

@@ -17,7 +17,7 @@ import (
 func Join(s scenario.Scenario, shards []Outcome, terms Terms) Outcome {
 	d := NewDraft(s, terms)
 	ledger := judge.NewLedger(spec.Pairs())
-	all := inspect.Result{Empty: shards[0].Inspected.Empty}
+	var all inspect.Result
 	phases, seconds := len(shards[0].Recordings), 0.0
 	var cut error
 	for i, shard := range shards {

@@ -227,6 +227,27 @@ func TestShardsThatLackTheSamePhase(t *testing.T) {
 	}
 }
 
+// A list is empty if a shard has judged it and none has seen a row.
+func TestEmptyListsOfShards(t *testing.T) {
+	const list = spec.ListLeadLists
+	for name, tc := range map[string]struct {
+		first, second map[string]bool
+		want          reports.Verdict
+	}{
+		"both saw none":           {map[string]bool{list: false}, map[string]bool{list: false}, reports.Inconclusive},
+		"one saw none":            {map[string]bool{list: false}, nil, reports.Inconclusive},
+		"the other saw none":      {nil, map[string]bool{list: false}, reports.Inconclusive},
+		"one saw rows":            {map[string]bool{list: true}, map[string]bool{list: false}, reports.Passed},
+		"no response was checked": {nil, nil, reports.Passed},
+	} {
+		shares := []Outcome{shareOf(made(500, map[int]int{200: 500})), shareOf(made(500, map[int]int{200: 500}))}
+		shares[0].Inspected.Rows, shares[1].Inspected.Rows = tc.first, tc.second
+		if o := judgedOf(t, nil, shares...); o.Verdict != tc.want {
+			t.Errorf("%s: %s: %q, want %s", name, o.Verdict, o.Reasons, tc.want)
+		}
+	}
+}
+
 // A failed scenario fails the run. An inconclusive one makes it inconclusive. A
 // scenario that lacks an input counts only if the user named it.
 func TestVerdictOfARun(t *testing.T) {
