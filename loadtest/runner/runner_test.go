@@ -277,6 +277,30 @@ func TestWhatOneWalkShows(t *testing.T) {
 	}
 }
 
+// Walks of a list that takes hours end soon after the duration. No walk keeps a response.
+func TestWalksAreBounded(t *testing.T) {
+	inFakeTime(func(t *testing.T) {
+		env := world(t, slowWhen(10*time.Second, func(r *http.Request, _ int64) bool { return strings.HasSuffix(r.URL.Path, "/webhook-events") })(t))
+		s := builtinScenario(t, "walk", func(s *scenario.Scenario) {
+			s.Mix, s.Clients, s.Limits, s.Thresholds = map[string]int{spec.ListLeadLists: 1, spec.ListWebhookEvents: 1}, 2, []int{1}, nil
+		})
+		o := Run(t.Context(), env, s)
+		if notes := strings.Join(o.Notes, "\n"); o.Verdict != reports.Passed || o.Seconds > 60 || !strings.Contains(notes, "no walk of webhook-events.list completed") {
+			t.Errorf("%s after %.0f s: %q, %s", o.Verdict, o.Seconds, o.Reasons, notes)
+		}
+		r, err := newRunner(t.Context(), env, s, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.inspector.Close()
+		w := &walkers{direct: r.direct("walk", time.Now()), r: r, whole: map[string][]walked{}}
+		w.one(env.Client, spec.MustOperation(spec.ListLeadLists), 100)
+		if kept := w.whole[spec.ListLeadLists]; len(kept) != 1 || kept[0].last.Status != http.StatusOK || kept[0].last.Body != nil {
+			t.Errorf("%d walks are kept, with %v", len(kept), kept)
+		}
+	})(t)
+}
+
 // Lists that show nothing make a scenario inconclusive, or are noted if others show something.
 func TestListsThatShowNothing(t *testing.T) {
 	deeper := func(r *http.Request) bool { return r.URL.Query().Has("starting_after") }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,13 @@ const (
 	mostWalksKept   = 64
 )
 
+// walkGrace is how long after the duration walks may still go on. A list of a million rows
+// would keep the scenario busy for much longer.
+const walkGrace = 45 * time.Second
+
+// errLate ends a walk that we do not read to its end.
+var errLate = errors.New("the time is up")
+
 // retryPause is how long a client waits after a request without an answer
 // before it begins a new walk: refused connections fail very fast.
 const retryPause = 100 * time.Millisecond
@@ -37,7 +45,7 @@ type walked struct {
 	op           spec.Operation
 	began, ended time.Time
 	paging.Walk
-	last client.Exchange // the last answer
+	last client.Exchange // the last answer, without its body
 }
 
 // walkers is the state of the clients of a walk scenario.
@@ -109,7 +117,7 @@ func (r *runner) walk() error {
 	}
 	shown := slices.Concat(slices.Collect(maps.Values(w.whole))...)
 	if !slices.ContainsFunc(shown, walked.showsRows) && c.Count(measure.Accepted) > 0 { // otherwise the lack of answers is the reason
-		r.draft.Void("no walk completed and returned a row (%s)", verdict.Endings(c))
+		r.draft.Void("no walk completed and returned a row (%s)", cmp.Or(verdict.Endings(c), "lists are empty, or so long that walks need a longer --duration"))
 	}
 	r.draft.Keep(c, nil)
 	return nil
@@ -119,8 +127,12 @@ func (r *runner) walk() error {
 func (w *walkers) one(api *client.Client, op spec.Operation, limit int) bool {
 	one := walked{op: op, began: time.Now()}
 	one.Walk = paging.Run(w.r.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
+		if time.Since(w.start) > w.r.scenario.Duration+walkGrace {
+			return paging.Page{}, errLate
+		}
 		page, ex, err := w.r.page(ctx, api, op, cursor, limit)
 		one.last = ex
+		one.last.Body = nil // many walks are kept
 		if dead := w.record(scenario.Label(op, limit), ex.Status, ex); dead != nil {
 			w.abort(dead)
 		}
@@ -152,7 +164,7 @@ func (w *walkers) compare() {
 	for _, op := range w.lists {
 		list, whole := op.ID, w.whole[op.ID]
 		if len(whole) == 0 {
-			w.r.draft.Note("no walk of %s completed: the list was not checked for completeness", list)
+			w.r.draft.Note("no walk of %s completed: the list was not checked for completeness (if it is long, run longer: --duration)", list)
 			continue
 		}
 		if !slices.ContainsFunc(whole, walked.showsRows) {
