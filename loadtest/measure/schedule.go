@@ -55,7 +55,7 @@ func (s Schedule) Shard(i, n int) Schedule {
 func (s Schedule) shards() int { return max(s.Of, 1) }
 
 // Validate returns an error if there are no segments, a rate or a duration is out of
-// bounds, the shard does not exist, or there is nothing to send.
+// bounds, the shard does not exist, or there is nothing to send for any shard.
 func (s Schedule) Validate() error {
 	if len(s.Segments) == 0 {
 		return errors.New("schedule: no segments: name at least one rate and its duration")
@@ -75,7 +75,7 @@ func (s Schedule) Validate() error {
 	if s.Of < 0 || s.Of > MaxShards || s.Index < 0 || s.Index >= s.shards() {
 		return fmt.Errorf("schedule: there is no shard %d of %d: shards count from 0 and are at most %d", s.Index, s.Of, MaxShards)
 	}
-	if s.Planned() == 0 {
+	if (Schedule{Segments: s.Segments}).Planned() == 0 {
 		return errors.New("schedule: nothing to send: the rates and durations come to no request")
 	}
 	return nil

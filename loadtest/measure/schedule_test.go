@@ -22,6 +22,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{"one rate", Constant(500, time.Minute), ""},
 		{"a shard", Constant(500, time.Minute).Shard(3, 8), ""},
+		{"a shard without requests", Constant(1, time.Second).Shard(3, 8), ""},
 		{"zero value", Schedule{}, "no segments"},
 		{"too many segments", Schedule{Segments: long}, "1001 segments"},
 		{"rate too high", Constant(2e6, time.Second), "rate 2e+06/s"},

@@ -26,6 +26,7 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -228,6 +229,29 @@ func TestAMoveMayHaveHappenedDespiteA5xx(t *testing.T) {
 		ready(t, env, briefly(t, spec.MoveAccounts, spec.ListLeadLists))
 		if want := []string{away.ID, source.ID}; !slices.Equal(destinations, want) {
 			t.Errorf("moves to %q, want %q", destinations, want)
+		}
+	})(t)
+}
+
+// A shard of many may have no request in a short phase. It sends what it has in the others,
+// and its part can be read.
+func TestShardWithoutARequestInAPhase(t *testing.T) {
+	inFakeTime(func(t *testing.T) {
+		for name, sends := range map[string]bool{"list-throughput": true, "soak": false} {
+			env := world(t)
+			env.Shard, env.Start = measure.Shard{Index: 99, Of: 100}, time.Now().Add(time.Second)
+			s := builtinScenario(t, name, func(s *scenario.Scenario) {
+				s.Warmup, s.Thresholds = 100*time.Millisecond, nil
+				if !sends {
+					s.Rate, s.Duration = 1, time.Minute
+				}
+			})
+			text, err := json.Marshal(Run(t.Context(), env, s))
+			var read verdict.Outcome
+			err = errors.Join(err, json.Unmarshal(text, &read))
+			if err != nil || read.Cut != "" || len(read.Recordings) != s.Phases() || (read.Recordings[0].Sent > 0) != sends {
+				t.Errorf("%s: %d phases, %q: %v", name, len(read.Recordings), read.Cut, err)
+			}
 		}
 	})(t)
 }
