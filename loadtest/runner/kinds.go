@@ -12,7 +12,7 @@ import (
 // steady sends at one rate, once or once for each page size.
 func (r *runner) steady() error {
 	limits := r.scenario.PageSizes()
-	if err := r.warmUp(limits[0]); err != nil {
+	if err := r.getReady(limits[0]); err != nil {
 		return err
 	}
 	for _, limit := range limits {
@@ -30,7 +30,7 @@ func (r *runner) steady() error {
 // spike sends at a base rate, at the burst rate and at the base rate again, in
 // one schedule, so that the queue after the burst is visible.
 func (r *runner) spike() error {
-	if err := r.warmUp(prepare.InTurn); err != nil {
+	if err := r.getReady(prepare.InTurn); err != nil {
 		return err
 	}
 	whole := r.schedule()
@@ -43,7 +43,7 @@ func (r *runner) spike() error {
 
 // soak sends at one rate for a long time and looks for drift.
 func (r *runner) soak() error {
-	if err := r.warmUp(prepare.InTurn); err != nil {
+	if err := r.getReady(prepare.InTurn); err != nil {
 		return err
 	}
 	c, err := r.count("soak", r.schedule(), r.mix.Requests(prepare.InTurn, r.places))

@@ -46,6 +46,22 @@ func (r *runner) warmUp(limit int) error {
 	return err
 }
 
+// getReady stocks the first phase and warms up, in this order: the phases of shards begin at
+// fixed times, shortly after each other.
+func (r *runner) getReady(limit int) error {
+	warmUp := r.env.Part(measure.Constant(r.scenario.Rate, r.scenario.Warmup)).Planned()
+	if err := r.env.Budget.Take(warmUp); err != nil { // or the phase might be stocked in vain
+		return err
+	}
+	err := r.stock(r.schedule())
+	r.env.Budget.GiveBack(warmUp)
+	if err != nil {
+		return err
+	}
+	r.stocked = true
+	return r.warmUp(limit)
+}
+
 // farAhead is the least wait for a start that is announced.
 const farAhead = 5 * time.Second
 
@@ -100,9 +116,12 @@ func (r *runner) permit(whole measure.Schedule) error {
 // count sends a phase that belongs to the scenario's figures. No phase is sent twice: a
 // server that stalls makes the generator late, and a second measurement would hide that.
 func (r *runner) count(name string, whole measure.Schedule, mix generate.Mix) (measure.Recording, error) {
-	if err := r.stock(whole); err != nil {
-		return measure.Recording{}, err
+	if !r.stocked {
+		if err := r.stock(whole); err != nil {
+			return measure.Recording{}, err
+		}
 	}
+	r.stocked = false
 	rec, err := r.send(name, whole, mix, false)
 	r.draft.NoteFirst(r.outageNotes...)
 	r.places += uint64(whole.Planned())

@@ -255,3 +255,18 @@ func TestShardWithoutARequestInAPhase(t *testing.T) {
 		}
 	})(t)
 }
+
+// A target that is slow to create the tests of a shard's first phase does not make the phase
+// miss its start, which all shards share.
+func TestAShardIsStockedBeforeTheWarmUp(t *testing.T) {
+	inFakeTime(func(t *testing.T) {
+		env := world(t, slowWhen(5*time.Second, func(r *http.Request, _ int64) bool { return r.Method == http.MethodPost })(t))
+		s := briefly(t, spec.DeletePlacementTest, spec.ListLeadLists)
+		s.Warmup = 500 * time.Millisecond
+		ready(t, env, s)
+		env.Shard, env.Start = measure.Shard{Of: 3}, time.Now().Add(time.Minute)
+		if o := Run(t.Context(), env, s); len(o.Recordings) != 1 || len(o.Reasons) > 0 {
+			t.Errorf("%d phases: %q", len(o.Recordings), o.Reasons)
+		}
+	})(t)
+}

@@ -106,6 +106,7 @@ type runner struct {
 	before      int64         // requests of the run, before the scenario
 	checkedHere atomic.Int64  // responses that were judged without the inspector
 	places      uint64        // of the scenario, used by phases so far
+	stocked     bool          // the next phase is stocked
 
 	outageNotes []string // about outages in the last phase
 }
