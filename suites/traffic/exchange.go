@@ -71,6 +71,9 @@ func (x *exchange) named(field string) string {
 	return text
 }
 
+// readOnly are the methods of requests that change nothing.
+var readOnly = []string{http.MethodGet, http.MethodHead, http.MethodOptions}
+
 // exchangeOf returns the exchange of an entry. It reports false if the entry is not of the API, or
 // has no whole response.
 func (j *Judge) exchangeOf(e evidence.Entry) (*exchange, bool, error) {
@@ -82,6 +85,9 @@ func (j *Judge) exchangeOf(e evidence.Entry) (*exchange, bool, error) {
 	prefix, path, _ := strings.Cut(address.Path, root)
 	op, id, found := spec.MatchOperation(strings.ToUpper(e.Request.Method), root+path)
 	partial := e.Note != nil && (e.Note.Error != "" || e.Note.Truncated)
+	if !found && strings.Contains(address.Path, root) && e.Response.Status/100 != 4 && !slices.Contains(readOnly, strings.ToUpper(e.Request.Method)) {
+		j.edits = true
+	}
 	if !found || partial || e.Response.Status < 200 {
 		return nil, false, nil
 	}

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -132,6 +133,12 @@ func (j *Judge) judgeCreation(h *history) {
 	for _, again := range h.created[1:] {
 		j.charge(spec.StateCreateDistinct, made.op().ID, again, "/id", "an id of its own", "that of "+made.String())
 	}
+	shown := slices.Clone(h.seen)
+	for _, x := range h.deleted {
+		if x.OK() && len(x.rows) == 1 {
+			shown = append(shown, sighting{x, 0})
+		}
+	}
 	const most = 3 // views by each operation
 	views := map[string]int{}
 	for _, s := range h.seen {
@@ -140,12 +147,23 @@ func (j *Judge) judgeCreation(h *history) {
 			continue
 		}
 		views[s.op().ID]++
-		j.judgeCreated(made, s.alone())
+		later := slices.DeleteFunc(slices.Clone(shown), func(other sighting) bool {
+			return other.host != s.host || other.Sent.Before(s.ended.Add(j.settling()))
+		})
+		j.judgeCreated(made, s.alone(), later)
 	}
 }
 
-// judgeView compares a get, or the response to a deletion, with the view before and after it. It must
-// agree with one of them: the row may have changed on one side.
+// settling is how long a view may show a row as it was before the last edit.
+func (j *Judge) settling() time.Duration {
+	if j.edits {
+		return j.profile.Visibility()
+	}
+	return 0
+}
+
+// judgeView compares a get, or the response to a deletion, with the view before and after it. Another
+// client may have changed the row: only what both show alike is judged, and what no client can change.
 func (j *Judge) judgeView(x *exchange, seen []sighting) {
 	var before, after []sighting // one at most
 	for _, s := range seen {
@@ -153,18 +171,25 @@ func (j *Judge) judgeView(x *exchange, seen []sighting) {
 		case s.host != x.host || s.doubt || x.doubt || s.op().Answer == spec.One && !x.op().Deletes():
 		case !s.ended.After(x.Sent):
 			before = []sighting{s}
-		case !s.Sent.Before(x.ended) && after == nil:
+		case !s.Sent.Before(x.ended.Add(j.settling())) && after == nil:
 			after = []sighting{s}
 		}
 	}
-	var found []api.Verdict
-	for _, s := range append(before, after...) {
-		found = append(found, verdictOf(api.AgreeWithRow(s.row().Value, api.ChangesAtItsEnd...), x.Response))
+	views := append(before, after...)
+	if views == nil {
+		return
 	}
-	if len(found) > 0 {
-		best := slices.MinFunc(found, func(a, b api.Verdict) int { return len(a.Findings) - len(b.Findings) })
-		j.enterVerdict(spec.StateGetList, x.op().ID, best)
-		j.enterVerdict(spec.StateDeleteAnswer, x.op().ID, best)
+	row := maps.Clone(views[0].row().Value)
+	maps.DeleteFunc(row, func(field string, value any) bool {
+		if len(views) == 1 {
+			return !slices.Contains(spec.CreateReadOnly, field)
+		}
+		return !api.Fits(api.EqualJSON(value), views[1].row().Value[field])
+	})
+	found := verdictOf(api.AgreeWithRow(row, api.ChangesAtItsEnd...), x.Response)
+	if len(views) > 1 || len(found.Findings) > 0 { // else the view says too little to confirm it
+		j.enterVerdict(spec.StateGetList, x.op().ID, found)
+		j.enterVerdict(spec.StateDeleteAnswer, x.op().ID, found)
 	}
 }
 

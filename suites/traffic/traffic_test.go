@@ -118,6 +118,7 @@ func TestRules(t *testing.T) {
 	whole := func(at float64, ids ...int) sent { return sent{at, "main", lists, 200, page("", ids...)} }
 	gone := sent{0, "main", "DELETE " + tests + "/" + id(1), 200, test(1, "a test")}
 	made := sent{0, "main", "POST " + tests + " " + created, 200, test(1, "a test")}
+	const patch = "PATCH " + tests + "/018f0000-0000-7000-8000-000000000001 {}"
 	for name, c := range map[string]struct {
 		pair          string
 		breaks, legal []sent
@@ -147,8 +148,20 @@ func TestRules(t *testing.T) {
 			[]sent{{0, "main", lists + "?has_enrichment_task=true", 200, page("", 2, 4)}, {1, "main", lists + "?has_enrichment_task=true&limit=50", 200, page("", 2)}, {2, "main", lists + "?has_enrichment_task=true", 200, page("", 2, 4)}},
 			[]sent{{0, "main", lists + "?has_enrichment_task=true", 200, page("", 2, 4)}, {1, "main", lists + "?has_enrichment_task=true&limit=50", 200, page("", 2)}, {2, "main", lists + "?has_enrichment_task=true", 200, page("", 2)}}},
 		"a created test": {"STATE-CREATE-NAME " + spec.GetPlacementTest,
-			[]sent{made, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "another")}},
+			[]sent{made, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "another")}, {2, "main", "GET " + tests, 200, `{"items":[` + test(1, "a test") + `]}`}},
 			[]sent{made, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, " a test")}}},
+		"a created test until its deletion": {"STATE-CREATE-NAME " + spec.GetPlacementTest,
+			[]sent{made, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "another")}, {2, "main", "DELETE " + tests + "/" + id(1), 200, test(1, "a test")}},
+			[]sent{made, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "another")}}},
+		"a created test and an edit": {"STATE-CREATE-NAME " + spec.GetPlacementTest,
+			[]sent{made, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "another")}, {3, "main", "GET " + tests, 200, `{"items":[` + test(1, "a test") + `]}`}, {4, "main", patch, 200, test(1, "b")}},
+			[]sent{made, {0.5, "main", patch, 200, test(1, "b")}, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "b")}, {1.5, "main", "GET " + tests, 200, `{"items":[` + test(1, "a test") + `]}`}}},
+		"a get after an edit": {"STATE-GET-LIST " + spec.GetPlacementTest,
+			[]sent{{0, "main", "GET " + tests, 200, `{"items":[` + test(1, "a") + `]}`}, {0.5, "main", patch, 200, test(1, "b")}, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "b")}, {3, "main", "GET " + tests, 200, `{"items":[` + test(1, "a") + `]}`}},
+			[]sent{{0, "main", "GET " + tests, 200, `{"items":[` + test(1, "a") + `]}`}, {0.5, "main", patch, 200, test(1, "b")}, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "b")}}},
+		"two edits around a get": {"STATE-GET-LIST " + spec.GetPlacementTest,
+			[]sent{{0, "main", "GET " + tests, 200, `{"items":[` + test(1, "a") + `]}`}, {1, "main", "GET " + tests + "/" + id(1), 200, strings.Replace(test(1, "a"), "2024", "2025", 1)}},
+			[]sent{{0, "main", "GET " + tests, 200, `{"items":[` + test(1, "a") + `]}`}, {1, "main", "GET " + tests + "/" + id(1), 200, test(1, "b")}, {2, "main", "GET " + tests, 200, `{"items":[` + test(1, "c") + `]}`}}},
 		"an id twice": {"STATE-CREATE-DISTINCT " + spec.CreatePlacementTest,
 			[]sent{made, {1, "main", "POST " + tests + " " + created, 200, test(1, "a test")}},
 			[]sent{made, {1, "main", "POST " + tests + " " + created, 200, test(2, "a test")}}},
