@@ -28,6 +28,8 @@ type Request struct {
 	// and check more themselves.
 	Limit int
 	ID    string
+	// Unread means that the sender does not have the body of the response. Only the status is checked.
+	Unread bool
 }
 
 // Finding is one violated requirement in one response.
@@ -123,9 +125,12 @@ func (r *Rules) Check(asked Request, ex client.Exchange) Result {
 		return s.Result
 	}
 	s.status(asked, ex)
-	switch {
-	case ex.Status == http.StatusOK:
+	if ex.Status == http.StatusOK {
 		s.see("SERVED")
+	}
+	switch {
+	case asked.Unread:
+	case ex.Status == http.StatusOK:
 		r.accepted(s, asked, ex)
 		if asked.Allowed.Declared() && !asked.Allowed.Status(http.StatusOK) { // that it is served is the violation
 			s.dropBody()

@@ -30,12 +30,12 @@ func (j *Judge) judgeOne(x *exchange) {
 	defer func() {
 		x.Exchange.Header, x.Exchange.Body = nil, slices.Clone(x.Exchange.Body[:min(len(x.Exchange.Body), reports.MaxBody)])
 	}()
-	if slices.Contains(ofTransport, x.Status) || x.unread && x.Status == http.StatusOK {
+	if slices.Contains(ofTransport, x.Status) {
 		return
 	}
 	allowed, breaks := j.expected(x)
 	owner := j.ownerOf(x)
-	found := j.rules.Check(judge.Request{Operation: x.op(), Allowed: allowed, Owner: owner, Admin: j.profile.AdminOf(owner)}, x.Exchange)
+	found := j.rules.Check(judge.Request{Operation: x.op(), Allowed: allowed, Owner: owner, Admin: j.profile.AdminOf(owner), Unread: x.unread}, x.Exchange)
 	x.Call.Allowed, x.Items = allowed, found.Rows
 	x.Read(found.Body)
 	x.rows = j.rowsOf(x.op().Resource, found.Rows)
@@ -47,7 +47,7 @@ func (j *Judge) judgeOne(x *exchange) {
 	j.learn(x)
 	j.uses[x.op().ID].add(x)
 	switch {
-	case x.OK() || x.Status == http.StatusTooManyRequests || allowed.Open() || x.key == nil || x.key.lacks != "" || len(x.violations) > 0:
+	case x.Status == http.StatusOK || x.Status == http.StatusTooManyRequests || allowed.Open() || x.key == nil || x.key.lacks != "" || len(x.violations) > 0:
 		j.enter(x, found, breaks)
 	case len(j.refusals) < mostWaiting:
 		j.refusals = append(j.refusals, func() { j.enterRefusal(x, found, breaks) })

@@ -263,6 +263,13 @@ func TestBrowsers(t *testing.T) {
 	around := entries(sent{0, "main", lists, 200, page("", 1, 2)}, sent{1, "main", lists, 200, ""}, sent{2, "main", lists, 200, page("", 1, 2)})
 	around[1].Response.Content = evidence.Content{Size: 900}
 	g.Expect(found(t, described(), around)["PAGE-WALK-COMPLETE "+spec.ListLeadLists]).NotTo(Equal(reports.Fail), "a page without its body")
+	unread := entries(sent{0, "gone", lists, 200, ""}, sent{1, "main", lists, 429, ""}, sent{2, "gone", "GET " + tests, 401, ""}, sent{3, "main", "GET " + tests + "/" + id(1), 404, ""}, sent{4, "main", "GET " + tests, 200, ""})
+	for i := range unread {
+		unread[i].Response.Headers, unread[i].Response.Content = nil, evidence.Content{Size: 900}
+	}
+	for pair, outcome := range found(t, described(), unread) {
+		g.Expect(outcome == reports.Fail).To(Equal(pair == "AUTH-KEY-REVOKED "+spec.ListLeadLists), pair)
+	}
 	j, err := New(nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(j.Results().Verdict).To(Equal(reports.Inconclusive), "nothing is confirmed")
