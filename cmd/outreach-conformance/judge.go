@@ -7,6 +7,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -101,8 +102,15 @@ func (f *judgeOptions) judgeTraffic(ctx context.Context, args []string) (err err
 	ended := f.report(results, nowhere, err, nil)
 	if f.OnStdout() == publish.Console {
 		f.print("\n%s", j.Clients())
+		var left []string
 		if n := j.Others; n > 0 {
-			f.print("\nnot judged: %s without an operation of the API or a whole response\n", printable.Counted(n, "exchange"))
+			left = append(left, printable.Counted(n, "exchange")+" without an operation of the API or a whole response")
+		}
+		if n := j.Unjudged; n > 0 {
+			left = append(left, printable.Counted(n, "refusal")+" beyond those that fit into memory")
+		}
+		if left != nil {
+			f.print("\nnot judged: %s\n", strings.Join(left, ", "))
 		}
 	}
 	return ended

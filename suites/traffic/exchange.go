@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
@@ -60,6 +61,23 @@ func (x *exchange) OK() bool { return !x.unread && x.Response.OK() }
 // String names the exchange in the recording.
 func (x *exchange) String() string {
 	return fmt.Sprintf("entries[%d], sent at %s", x.Exchange.Request.Place, x.Sent.UTC().Format(time.RFC3339Nano))
+}
+
+// memory returns how many bytes of memory the exchange takes, without the values of its rows.
+func (x *exchange) memory() int {
+	parts := len(x.rows) + len(x.violations)
+	bytes := len(x.Exchange.Request.Path) + len(x.Exchange.Request.Body) + schemas.Memory(x.Call.Body) + min(len(x.Exchange.Body), reports.MaxBody)
+	for _, v := range x.violations {
+		bytes += len(v.Place) + len(v.Message)
+	}
+	for name, values := range x.Call.Query {
+		parts += 1 + len(values)
+		bytes += len(name)
+		for _, value := range values {
+			bytes += len(value)
+		}
+	}
+	return perExchange + bytes + perPart*parts
 }
 
 // named returns the id that the request has in its path, or in a field of its body; "" for none.

@@ -18,8 +18,11 @@ import (
 	"outreach.example/conformance/suites/api"
 )
 
-// mostWaiting bounds the refusals that wait for what the rest of the recording shows.
-const mostWaiting = 5000
+// mostWaiting bounds the refusals that wait for what the rest of the recording shows, in bytes.
+const mostWaiting = 32 << 20
+
+// excusable are the statuses of refusals that the rest of the recording may excuse.
+var excusable = []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}
 
 // ofTransport are statuses that a server or a gateway may answer because of headers and sizes.
 var ofTransport = []int{http.StatusPartialContent, http.StatusNotModified, http.StatusNotAcceptable, http.StatusRequestTimeout, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge,
@@ -49,8 +52,13 @@ func (j *Judge) judgeOne(x *exchange) {
 	switch {
 	case x.Status == http.StatusOK || x.Status == http.StatusTooManyRequests || allowed.Open() || x.key == nil || x.key.lacks != "" || len(x.violations) > 0:
 		j.enter(x, found, breaks)
-	case len(j.refusals) < mostWaiting:
+	case j.waiting+x.memory() <= mostWaiting:
+		j.waiting += x.memory()
 		j.refusals = append(j.refusals, func() { j.enterRefusal(x, found, breaks) })
+	case slices.Contains(excusable, x.Status):
+		j.Unjudged++
+	default:
+		j.enterRefusal(x, found, breaks)
 	}
 	if x.OK() {
 		j.judgeContent(x)

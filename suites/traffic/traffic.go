@@ -35,13 +35,14 @@ import (
 // are judged as another recording.
 const maxMemory = 32 << 20
 
-// What an exchange and a row of it take beside what they hold.
-const perExchange, perRow = 4 << 10, 64
+// What an exchange and a part of it take beside what they hold.
+const perExchange, perPart = 4 << 10, 64
 
 // Judge judges exchanges. It is not safe for concurrent use.
 type Judge struct {
 	SeesKeys bool // the exchanges have all headers that were sent: a request without a key had none
 	Others   int  // exchanges that are not of the API, or without a whole response
+	Unjudged int  // refusals that could not wait for the end of the recording
 
 	profile *profile.Profile
 	known   bool // the caller has described the target
@@ -57,6 +58,7 @@ type Judge struct {
 	cursors   map[string]bool     // that pages returned, by operation
 	owners    map[string][]string // roles of the workspaces in which a row was seen, by its id
 	refusals  []func()            // enter the refusals that wait for the end of the recording
+	waiting   int                 // bytes of memory that they take
 
 	segment []*exchange               // that are judged together
 	shared  map[string]map[string]any // values of rows in the segment, by resource and key
@@ -114,7 +116,7 @@ func (j *Judge) Add(e evidence.Entry) error {
 	}
 	j.judgeOne(x)
 	j.segment = append(j.segment, x)
-	if j.memory += perExchange + len(x.Exchange.Body) + perRow*len(x.rows); j.memory > maxMemory {
+	if j.memory += x.memory(); j.memory > maxMemory {
 		j.conclude()
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
@@ -273,4 +274,30 @@ func TestBrowsers(t *testing.T) {
 	j, err := New(nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(j.Results().Verdict).To(Equal(reports.Inconclusive), "nothing is confirmed")
+}
+
+// What an exchange keeps counts as memory: the bodies, the decoded request and the query.
+func TestMemory(t *testing.T) {
+	g := NewWithT(t)
+	j, err := New(described())
+	g.Expect(err).NotTo(HaveOccurred())
+	text := strings.Repeat("long ", 1000)
+	for _, e := range entries(sent{0, "main", "POST " + tests + " " + strings.Replace(created, "a test", text, 1), 500, "{}"}, sent{2, "main", lists + "?search=" + strings.ReplaceAll(text, " ", "+"), 500, "{}"}) {
+		g.Expect(j.Add(e)).To(Succeed())
+	}
+	g.Expect(j.memory).To(BeNumerically(">", 2*perExchange+2*len(text)+schemas.Memory(j.segment[0].Call.Body)))
+	g.Expect(j.waiting).To(Equal(j.memory))
+}
+
+// Refusals that cannot wait for the end of the recording are judged at once, or counted.
+func TestManyRefusals(t *testing.T) {
+	g := NewWithT(t)
+	j, err := New(described())
+	g.Expect(err).NotTo(HaveOccurred())
+	j.waiting = mostWaiting
+	for _, e := range entries(sent{0, "main", lists, 500, "{}"}, sent{1, "main", lists, 401, "{}"}) {
+		g.Expect(j.Add(e)).To(Succeed())
+	}
+	g.Expect(j.Unjudged).To(Equal(1))
+	g.Expect(j.Results().Verdict).To(BeEquivalentTo(reports.Fail))
 }
