@@ -106,7 +106,7 @@ func (j *Judge) exchangeOf(e evidence.Entry) (*exchange, bool, error) {
 	if !found && strings.Contains(address.Path, root) && e.Response.Status/100 != 4 && !slices.Contains(readOnly, strings.ToUpper(e.Request.Method)) {
 		j.edits = true
 	}
-	if !found || partial || e.Response.Status < 200 {
+	if !found || partial || e.Response.Status < 200 || leadsElsewhere(address, e.Response) {
 		return nil, false, nil
 	}
 	body, held, err := e.Response.Content.Body()
@@ -114,7 +114,8 @@ func (j *Judge) exchangeOf(e evidence.Entry) (*exchange, bool, error) {
 		return nil, false, err
 	}
 	header := evidence.Header(e.Request.Headers)
-	x := &exchange{host: address.Scheme + "://" + address.Host + prefix, key: j.keyOf(header), unread: !held || len(body) < e.Response.Content.Size}
+	x := &exchange{host: address.Scheme + "://" + address.Host + prefix, unread: !held || len(body) < e.Response.Content.Size}
+	x.key = j.keyOf(x.host, header)
 	request := client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Place: j.results.Traffic.Requests - 1}
 	if e.Request.PostData != nil {
 		request.Body = []byte(e.Request.PostData.Text)
@@ -137,6 +138,13 @@ func (j *Judge) exchangeOf(e evidence.Entry) (*exchange, bool, error) {
 	}
 	j.judgeClient(x, address, header)
 	return x, true, nil
+}
+
+// leadsElsewhere reports whether a response sends the client to the same path of another scheme or host:
+// what answers there is judged.
+func leadsElsewhere(from *url.URL, r evidence.Response) bool {
+	to, err := from.Parse(evidence.Header(r.Headers).Get("Location"))
+	return r.Status/100 == 3 && err == nil && to.Path == from.Path && (to.Scheme != from.Scheme || to.Host != from.Host)
 }
 
 // readQuery reads the query by the names that the profile gives to parameters. It returns the query by
@@ -200,9 +208,9 @@ const (
 )
 
 // keyOf returns the key of a request; nil if the recording does not show it. A program that
-// sends keys with other requests has sent this one without.
-func (j *Judge) keyOf(header http.Header) *key {
-	values, agent := header["Authorization"], header.Get("User-Agent")
+// sends keys with other requests to the host has sent this one without.
+func (j *Judge) keyOf(host string, header http.Header) *key {
+	values, agent := header["Authorization"], host+" "+header.Get("User-Agent")
 	switch {
 	case len(values) == 0 && (j.SeesKeys || j.sendsKeys[agent]):
 		return &key{lacks: spec.AuthHeaderMissing}

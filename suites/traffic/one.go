@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/api"
 )
@@ -25,8 +26,9 @@ const mostWaiting = 32 << 20
 var excusable = []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}
 
 // ofTransport are statuses that a server or a gateway may answer because of headers and sizes.
-var ofTransport = []int{http.StatusPartialContent, http.StatusNotModified, http.StatusNotAcceptable, http.StatusRequestTimeout, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge,
-	http.StatusRequestURITooLong, http.StatusRequestedRangeNotSatisfiable, http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge}
+var ofTransport = []int{http.StatusPartialContent, http.StatusNotModified, http.StatusNotAcceptable, http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusLengthRequired,
+	http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusRequestedRangeNotSatisfiable, http.StatusExpectationFailed,
+	http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusUpgradeRequired, http.StatusRequestHeaderFieldsTooLarge}
 
 // judgeOne judges an exchange by itself, and keeps what the rules on several need.
 func (j *Judge) judgeOne(x *exchange) {
@@ -193,7 +195,7 @@ func (j *Judge) judgePage(x *exchange) {
 	switch {
 	case !x.Call.Query.Has("limit"):
 		id, limit = spec.PageLimitAbsent, spec.MaxLimit
-	case limit < 1 || limit > spec.MaxLimit:
+	case limit < 1, limit > spec.MaxLimit, slices.ContainsFunc(x.violations, func(v contract.Violation) bool { return v.Place == "query/limit" }):
 		id, limit = spec.PageLimitOutOfRange, spec.MaxLimit
 	case len(x.filters) > 0 && spec.Has(spec.FilterWalk.On(x.op().ID)):
 		id = spec.FilterWalk

@@ -52,7 +52,7 @@ type Judge struct {
 
 	// What the whole recording shows.
 	keys      map[string]*key     // by their tokens
-	sendsKeys map[string]bool     // by the program
+	sendsKeys map[string]bool     // by the host and the program
 	edits     bool                // whether requests that name no operation may have changed rows
 	uses      map[string]*use     // by operation; nil for one that no exchange has
 	cursors   map[string]bool     // that pages returned, by operation

@@ -124,6 +124,9 @@ func TestRules(t *testing.T) {
 		pair          string
 		breaks, legal []sent
 	}{
+		"a limit twice": {"PAGE-LIMIT-HONOURED " + walk,
+			[]sent{{0, "main", lists + "?limit=1", 200, page("", 1, 2)}},
+			[]sent{{0, "main", lists + "?limit=1&limit=20", 200, page("", 1, 2)}}},
 		"a row twice in a walk": {"PAGE-WALK-ONCE " + walk,
 			[]sent{{0, "main", lists, 200, page(cursor, 1, 2)}, {1, "main", lists + "?starting_after=" + cursor, 200, page("", 2, 3)}},
 			[]sent{{0, "main", lists, 200, page(cursor, 1, 2)}, {1, "main", lists, 200, page(cursor, 1, 2)}, {2, "main", lists + "?starting_after=" + cursor, 200, page("", 3)}}},
@@ -248,6 +251,24 @@ func TestClients(t *testing.T) {
 	}
 	g.Expect(rules).To(ContainElements("query-value", "missing-member", "unknown-query"))
 	g.Expect(j.Others).To(Equal(1))
+}
+
+// A response that sends the client to another host, or to https, is no response of the API.
+func TestRedirects(t *testing.T) {
+	g := NewWithT(t)
+	for location, want := range map[string]reports.Outcome{"https://api.example/api/v2/lead-lists": reports.NotAssessed, "/api/v2/lead-lists": reports.Fail, "https://api.example/login": reports.Fail} {
+		all := entries(sent{0, "main", lists, 301, ""})
+		all[0].Request.URL = "http://api.example/api/v2/lead-lists"
+		all[0].Response.Headers = append(all[0].Response.Headers, evidence.Pair{Name: "location", Value: location})
+		g.Expect(found(t, described(), all)["STATUS-200 "+spec.ListLeadLists]).To(Equal(want), location)
+	}
+}
+
+// A program may use a host with keys and another one with a session.
+func TestHosts(t *testing.T) {
+	all := entries(sent{0, "main", lists, 200, page("", 1)}, sent{1, "", lists, 200, page("", 1)})
+	all[1].Request.URL = "https://app.example/api/v2/lead-lists"
+	NewWithT(t).Expect(found(t, described(), all)["AUTH-HEADER-MISSING "+spec.ListLeadLists]).NotTo(Equal(reports.Fail))
 }
 
 // What browsers leave out is no failure: bodies, keys, responses that a cache answered.
