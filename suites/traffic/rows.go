@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"bytes"
 	"maps"
 	"net/http"
 	"slices"
@@ -108,7 +109,8 @@ func (all histories) changing(w walk) (created, deleted bool) {
 // judgeRows judges what several exchanges ask and show of one row.
 func (j *Judge) judgeRows(walks []walk, rows histories) {
 	created := 0
-	for id, h := range rows {
+	for _, id := range slices.Sorted(maps.Keys(rows)) {
+		h := rows[id]
 		if len(h.created) > 0 {
 			created++
 			j.judgeCreation(h)
@@ -131,6 +133,9 @@ func (j *Judge) judgeRows(walks []walk, rows histories) {
 func (j *Judge) judgeCreation(h *history) {
 	made := h.created[0]
 	for _, again := range h.created[1:] {
+		if again.host != made.host || !again.Sent.After(made.ended) && bytes.Equal(again.Exchange.Request.Body, made.Exchange.Request.Body) && bytes.Equal(again.Exchange.Body, made.Exchange.Body) {
+			continue // the exchange was recorded twice, such as on both sides of a proxy
+		}
 		j.charge(spec.StateCreateDistinct, made.op().ID, again, "/id", "an id of its own", "that of "+made.String())
 	}
 	shown := slices.Clone(h.seen)

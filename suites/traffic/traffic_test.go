@@ -3,6 +3,7 @@ package traffic
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -169,6 +170,9 @@ func TestRules(t *testing.T) {
 		"an id twice": {"STATE-CREATE-DISTINCT " + spec.CreatePlacementTest,
 			[]sent{made, {1, "main", "POST " + tests + " " + created, 200, test(1, "a test")}},
 			[]sent{made, {1, "main", "POST " + tests + " " + created, 200, test(2, "a test")}}},
+		"a creation recorded twice": {"STATE-CREATE-DISTINCT " + spec.CreatePlacementTest,
+			[]sent{made, {0.05, "main", "POST " + tests + " " + strings.Replace(created, "a test", "b", 1), 200, test(1, "b")}},
+			[]sent{made, {0.05, "main", "POST " + tests + " " + created, 200, test(1, "a test")}}},
 		"a deleted row in the list": {"STATE-DELETE-LIST " + spec.DeletePlacementTest,
 			[]sent{gone, {3, "main", "GET " + tests, 200, `{"items":[` + test(1, "a test") + `]}`}},
 			[]sent{gone, {0.5, "main", "GET " + tests, 200, `{"items":[` + test(1, "a test") + `]}`}, {3, "main", "GET " + tests, 200, `{"items":[]}`}}},
@@ -321,4 +325,25 @@ func TestManyRefusals(t *testing.T) {
 	}
 	g.Expect(j.Unjudged).To(Equal(1))
 	g.Expect(j.Results().Verdict).To(BeEquivalentTo(reports.Fail))
+}
+
+// The examples of a requirement do not depend on the order of maps.
+func TestExamples(t *testing.T) {
+	g := NewWithT(t)
+	var all []sent
+	for n := range 20 {
+		all = append(all, sent{float64(n), "main", "POST " + tests + " " + created, 200, test(n%10, "a test")})
+	}
+	results := func() reports.Results {
+		j, err := New(described())
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, e := range entries(all...) {
+			g.Expect(j.Add(e)).To(Succeed())
+		}
+		return j.Results()
+	}
+	first := results()
+	for range 3 {
+		g.Expect(reflect.DeepEqual(results().Checks, first.Checks)).To(BeTrue())
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,8 +134,8 @@ func (j *Judge) judgeWalks(walks []walk, rows histories) {
 	for _, w := range walks {
 		j.judgeWalk(w, whole[w.view], alike[w.query()], rows)
 	}
-	for _, all := range whole {
-		if all[0].List.Operation.ID == spec.ListWebhookEvents {
+	for _, view := range slices.Sorted(maps.Keys(whole)) {
+		if all := whole[view]; all[0].List.Operation.ID == spec.ListWebhookEvents {
 			j.judgeDeliveries(all)
 		}
 	}
