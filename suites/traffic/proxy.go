@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/evidence"
+	"outreach.example/conformance/internal/printable"
 )
 
 const (
@@ -38,15 +40,22 @@ func Proxy(ctx context.Context, j *Judge, listen, server string, say func(string
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return fmt.Errorf("--target %s: want the address of a server, such as http://127.0.0.1:8025", server)
 	}
+	config, err := j.profile.TLS.Config()
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	j.SeesKeys = true
-	p := newPassing(j)
+	p := newPassing(j, config, say)
 	silent := log.New(io.Discard, "", 0)
 	proxy := &http.Server{ErrorLog: silent, ReadHeaderTimeout: time.Minute,
-		Handler: &httputil.ReverseProxy{Transport: p, FlushInterval: -1, ErrorLog: silent, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(base) }}}
+		Handler: &httputil.ReverseProxy{Transport: p, FlushInterval: -1, ErrorLog: silent, Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(base)
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // also what cannot be parsed
+		}}}
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -64,26 +73,32 @@ func Proxy(ctx context.Context, j *Judge, listen, server string, say func(string
 	if n := p.dropped.Load(); n > 0 {
 		say(fmt.Sprintf("not judged: %d exchanges that came faster than they could be judged", n))
 	}
+	if n := p.failed.Load(); n > 0 {
+		say("not judged: " + printable.Counted(int(n), "request") + " without a response of the server")
+	}
 	return nil
 }
 
 // passing is a transport that has a copy of what passes judged, while nobody waits for the target.
 type passing struct {
 	*http.Transport
+	say     func(string)
 	judge   *Judge
 	judged  chan struct{} // closed when all is judged
 	under   atomic.Int64  // requests on their way
 	waiting atomic.Int64  // bytes of the exchanges that wait to be judged
 	dropped atomic.Int64
+	failed  atomic.Int64 // requests without a response
 
 	mu    sync.Mutex
 	queue chan evidence.Entry // nil after the end
 }
 
-func newPassing(j *Judge) *passing {
+func newPassing(j *Judge, config *tls.Config, say func(string)) *passing {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression, transport.MaxIdleConnsPerHost = true, 256
-	p := &passing{Transport: transport, judge: j, judged: make(chan struct{}), queue: make(chan evidence.Entry, maxUnjudged/besideBodies)}
+	transport.TLSClientConfig = config
+	p := &passing{Transport: transport, say: say, judge: j, judged: make(chan struct{}), queue: make(chan evidence.Entry, maxUnjudged/besideBodies)}
 	go p.judgeAll(p.queue)
 	return p
 }
@@ -123,6 +138,9 @@ func (p *passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	p.under.Add(1)
 	response, err := p.Transport.RoundTrip(r)
+	if err != nil && r.Context().Err() == nil && p.failed.Add(1) == 1 {
+		p.say(fmt.Sprintf("the server does not respond: %v", err))
+	}
 	if err != nil || response.StatusCode == http.StatusSwitchingProtocols {
 		p.under.Add(-1)
 		return response, err
