@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"cmp"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -114,6 +115,10 @@ func (j *Judge) exchangeOf(e evidence.Entry) (*exchange, bool, error) {
 		return nil, false, err
 	}
 	header := evidence.Header(e.Request.Headers)
+	query, err := url.ParseQuery(address.RawQuery)
+	if !j.hide(append(j.secretsOf(op, query), credentials(header)...)) {
+		return nil, false, nil
+	}
 	x := &exchange{host: address.Scheme + "://" + address.Host + prefix, unread: !held || len(body) < e.Response.Content.Size}
 	x.key = j.keyOf(x.host, header)
 	request := client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Place: j.results.Traffic.Requests - 1}
@@ -124,7 +129,6 @@ func (j *Judge) exchangeOf(e evidence.Entry) (*exchange, bool, error) {
 		request.Key = x.key.ForClient()
 	}
 	x.unsent = op.Body != "" && len(request.Body) == 0 && e.Request.BodySize != 0
-	query, err := url.ParseQuery(address.RawQuery)
 	request.Query = query
 	x.Exchange = client.Exchange{Request: request, Status: e.Response.Status, Header: evidence.Header(e.Response.Headers), Body: body, Sent: e.Started, Took: time.Duration(e.Time)}
 	x.ended = x.Sent.Add(max(0, x.Took))
@@ -153,13 +157,7 @@ func (j *Judge) readQuery(x *exchange) url.Values {
 	documented := url.Values{}
 	x.filters = map[string]string{}
 	for name, values := range x.Call.Query {
-		var p spec.Parameter
-		if at := slices.IndexFunc(x.op().Query, func(p spec.Parameter) bool {
-			own, known := j.profile.Parameter(x.op().ID, p.Key)
-			return known && own == name
-		}); at >= 0 {
-			p = x.op().Query[at]
-		}
+		p := j.parameter(x.op(), name)
 		documented[cmp.Or(p.Name, name)] = values
 		switch value := values[0]; {
 		case name == "limit": // which programs also send to a plain list
@@ -171,11 +169,19 @@ func (j *Judge) readQuery(x *exchange) url.Values {
 		default:
 			x.vague = true
 		}
-		if sensitive.MatchString(name) && len(values[0]) >= shortestKey {
-			redact.Process.Learn(values[0], "")
-		}
 	}
 	return documented
+}
+
+// parameter returns the parameter that the profile gives the name; the zero one if there is none.
+func (j *Judge) parameter(op spec.Operation, name string) (p spec.Parameter) {
+	if at := slices.IndexFunc(op.Query, func(p spec.Parameter) bool {
+		own, known := j.profile.Parameter(op.ID, p.Key)
+		return known && own == name
+	}); at >= 0 {
+		p = op.Query[at]
+	}
+	return p
 }
 
 // judgeClient finds what of the request the specification does not allow. It says nothing of what
@@ -204,8 +210,55 @@ var (
 
 const (
 	shortestKey = 8    // bytes of what is redacted
-	mostKeys    = 1000 // that are told apart
+	mostKeys    = 1000 // that are told apart, and of other secrets
 )
+
+// hide keeps secrets out of all output. It reports false if there are too many of them.
+func (j *Judge) hide(secrets []string) bool {
+	for _, secret := range secrets {
+		if len(secret) < shortestKey || j.hidden[secret] {
+			continue
+		}
+		if len(j.hidden) == mostKeys {
+			return false
+		}
+		j.hidden[secret] = true
+		redact.Process.Learn(secret, "")
+	}
+	return true
+}
+
+// secretsOf returns the values of parameters that may hold keys.
+func (j *Judge) secretsOf(op spec.Operation, query url.Values) (secrets []string) {
+	for name, values := range query {
+		if sensitive.MatchString(name) && j.parameter(op, name).Key == "" {
+			secrets = append(secrets, values...)
+		}
+	}
+	return secrets
+}
+
+// credentials returns what else than a token of the API an Authorization header has.
+func credentials(header http.Header) (secrets []string) {
+	for _, value := range header["Authorization"] {
+		if hidden.MatchString(value) || bearer.MatchString(value) && len(header["Authorization"]) == 1 {
+			continue
+		}
+		scheme, secret, found := strings.Cut(strings.TrimSpace(value), " ")
+		if !found {
+			secret = scheme
+		}
+		if secret = strings.TrimSpace(secret); strings.Contains(secret, "$OUTREACH_") { // also what stands for a key in our output
+			continue
+		}
+		secrets = append(secrets, secret)
+		if decoded, err := base64.StdEncoding.DecodeString(secret); err == nil && strings.EqualFold(scheme, "Basic") {
+			user, password, _ := strings.Cut(string(decoded), ":")
+			secrets = append(secrets, cmp.Or(password, user))
+		}
+	}
+	return secrets
+}
 
 // keyOf returns the key of a request; nil if the recording does not show it. A program that
 // sends keys with other requests to the host has sent this one without.

@@ -57,7 +57,7 @@ func (j *Judge) expected(x *exchange) (client.Allowed, spec.ID) {
 	}
 	own, other := j.has(k.Workspace, x.Call.ID)
 	switch {
-	case x.cursor != "" && !j.cursors[x.op().ID+x.cursor]:
+	case x.cursor != "" && !j.cursors[digestOf(x.op().ID+x.cursor)]:
 		return anything, ""
 	case x.Status/100 != 4 || x.certain():
 		return right, scope

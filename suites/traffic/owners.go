@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"slices"
 	"strings"
 
@@ -12,6 +13,11 @@ import (
 
 // mostKnown bounds the rows whose workspaces are known, and the cursors.
 const mostKnown = 100_000
+
+// digest stands for a text of any length.
+type digest [sha256.Size]byte
+
+func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }
 
 // own notes that the workspace of the role has the row.
 func (j *Judge) own(role, id string) {
@@ -60,7 +66,7 @@ func (j *Judge) foreign(x *exchange) spec.ID {
 // have the rows.
 func (j *Judge) learn(x *exchange) {
 	if next := x.Cursor(); next != "" && len(j.cursors) < mostKnown {
-		j.cursors[x.op().ID+next] = true
+		j.cursors[digestOf(x.op().ID+next)] = true
 	}
 	shows := x.op().Answer != spec.One && x.op().ID != spec.ListGroupMembers || x.op().ID == spec.CreatePlacementTest
 	if !shows || !x.OK() || x.key == nil || !x.key.known {

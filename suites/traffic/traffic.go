@@ -52,10 +52,11 @@ type Judge struct {
 
 	// What the whole recording shows.
 	keys      map[string]*key     // by their tokens
+	hidden    map[string]bool     // secrets beside keys
 	sendsKeys map[string]bool     // by the host and the program
 	edits     bool                // whether requests that name no operation may have changed rows
 	uses      map[string]*use     // by operation; nil for one that no exchange has
-	cursors   map[string]bool     // that pages returned, by operation
+	cursors   map[digest]bool     // that pages returned, by operation
 	owners    map[string][]string // roles of the workspaces in which a row was seen, by its id
 	refusals  []func()            // enter the refusals that wait for the end of the recording
 	waiting   int                 // bytes of memory that they take
@@ -78,8 +79,8 @@ func New(p *profile.Profile) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Judge{profile: cmp.Or(p, &profile.Profile{}), known: p != nil, clients: clients, ledger: judge.NewLedger(spec.Pairs()), keys: map[string]*key{}, sendsKeys: map[string]bool{},
-		uses: map[string]*use{}, cursors: map[string]bool{}, owners: map[string][]string{}, shared: map[string]map[string]any{}, results: reports.Results{Version: reports.ModelVersion}}
+	j := &Judge{profile: cmp.Or(p, &profile.Profile{}), known: p != nil, clients: clients, ledger: judge.NewLedger(spec.Pairs()), keys: map[string]*key{}, hidden: map[string]bool{}, sendsKeys: map[string]bool{},
+		uses: map[string]*use{}, cursors: map[digest]bool{}, owners: map[string][]string{}, shared: map[string]map[string]any{}, results: reports.Results{Version: reports.ModelVersion}}
 	j.rules = rules.Omitting(j.profile.Omits...)
 	j.results.Target = reports.Target{Name: j.profile.Name, Version: j.profile.Version, Vendor: j.profile.Vendor}
 	j.results.Traffic.Statuses = map[string]int{}

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/evidence"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
@@ -346,4 +348,33 @@ func TestExamples(t *testing.T) {
 	for range 3 {
 		g.Expect(reflect.DeepEqual(results().Checks, first.Checks)).To(BeTrue())
 	}
+}
+
+// Other credentials than keys of the API are redacted, and parameters that may hold some. An exchange
+// with more of them than are remembered is not judged.
+func TestSecrets(t *testing.T) {
+	g := NewWithT(t)
+	j, err := New(nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	for header, secret := range map[string]string{
+		"Token hidden-1-of-token": "hidden-1-of-token",
+		"hidden-2-alone":          "hidden-2-alone",
+		"Basic " + base64.StdEncoding.EncodeToString([]byte("user:hidden-3-of-basic")): "hidden-3-of-basic",
+		"Basic " + base64.StdEncoding.EncodeToString([]byte("hidden-4-of-basic:")):     "hidden-4-of-basic",
+	} {
+		e := entries(sent{0, "", lists, 401, ""})[0]
+		e.Request.Headers = append(e.Request.Headers, evidence.Pair{Name: "authorization", Value: header})
+		g.Expect(j.Add(e)).To(Succeed())
+		g.Expect(redact.Process.Text("invalid: " + secret)).To(Equal("invalid: [redacted]"))
+	}
+	e := entries(sent{0, "", lists, 401, ""})[0]
+	e.Request.Headers = append(e.Request.Headers, evidence.Pair{Name: "authorization", Value: "Bearer bearer $OUTREACH_KEY_MAIN"})
+	g.Expect(j.Add(e)).To(Succeed())
+	g.Expect(redact.Process.Text("Bearer $OUTREACH_KEY_MAIN")).To(Equal("Bearer $OUTREACH_KEY_MAIN"))
+	for n := range mostKeys + 1 {
+		g.Expect(j.Add(entries(sent{0, "", fmt.Sprintf("%s?api_key=hidden-%d-in-query", lists, n), 401, ""})[0])).To(Succeed())
+	}
+	g.Expect(redact.Process.Text("hidden-0-in-query")).To(Equal("[redacted]"))
+	g.Expect(j.hidden).To(HaveLen(mostKeys))
+	g.Expect(j.Others).To(Equal(7)) // 6 secrets are of headers
 }
