@@ -2,9 +2,10 @@ package traffic
 
 import (
 	"bufio"
-	"compress/gzip"
 	"fmt"
 	"io"
+
+	"github.com/klauspost/compress/gzip"
 
 	"outreach.example/conformance/internal/disk"
 	"outreach.example/conformance/internal/evidence"
