@@ -23,6 +23,16 @@ func lateQuirks() []Quirk {
 			}))),
 		late("created-in-get", "finds a created test by its id only after a while",
 			on(spec.GetPlacementTest, hiddenID, refuse(404))),
+		late("issues-in-list", "finds at once that a created test without an issue cannot be sent, and lists that only after a while",
+			when(all(shows(placementTest), not(creates)), rows(eachRow, func(x *exchange, row map[string]any) {
+				if issue := row["not_sending_status"]; issue != nil && issue != "" || !x.memory.has("changed "+textOf(row, "id")) {
+					return
+				}
+				row["not_sending_status"] = "daily_limits_hit"
+				if x.Operation == spec.ListPlacementTests && hiddenRow(x, row) {
+					row["not_sending_status"] = ""
+				}
+			}))),
 		quirk("late/recipients", "Resources and their fields: nothing says when the recipients of a test are known", "when changes show, create, delete",
 			"shows the recipients of a created test only in the response to its deletion",
 			when(not(deletes), rows(eachRow, func(x *exchange, row map[string]any) {
