@@ -35,6 +35,7 @@ type API struct {
 	probes      bool // it asks beside the specs, such as whether the spec's operation is served
 	isAlone     bool // no other spec changes anything
 	Looked      bool // it looked for what other specs put to the test as a whole
+	omits       bool // walks have left a row out for as long as a change may take to show
 	BodyRefused bool // the spec has sent a body without valid authorization
 
 	Evidence *judge.Ledger // what this spec found out

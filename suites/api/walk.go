@@ -251,31 +251,32 @@ func MissingBetween(api *API, before, between, after Walk) []paging.Row {
 }
 
 // MissingFrom returns the rows that the walk of that number leaves out, although walks
-// before and after it show them. A change of this run may show late in a view: a row that
-// the run created is missing only if the same walk leaves it out for as long as that may
-// take. A row that the run deleted is not missing.
+// before and after it show them. A row that somebody else or this run created may show late in a
+// view: it is missing only if the same walk leaves it out for as long as that may take, and the
+// last walk still shows it. A spec that has found such a row does not look again.
 func MissingFrom(api *API, walks []Walk, i int) []paging.Row {
 	missing := leftOut(walks, i)
-	var late []paging.Row // that may show late
-	missing = slices.DeleteFunc(missing, func(row paging.Row) bool {
-		created, deleted := api.changed(row)
-		if !deleted && !created.IsZero() {
-			late = append(late, row)
-		}
-		return deleted || !created.IsZero()
-	})
-	if len(late) == 0 {
+	remain := func(counts func(key string) bool) {
+		missing = slices.DeleteFunc(missing, func(row paging.Row) bool {
+			_, deleted := api.changed(row)
+			return deleted || !counts(row.Key)
+		})
+	}
+	remain(func(string) bool { return true })
+	if len(missing) == 0 || api.omits {
 		return missing
 	}
-	api.look(func() bool {
-		shown := api.Walk(KeysOf(walks[i].List), walks[i].sizes).Keys()
-		late = slices.DeleteFunc(late, func(row paging.Row) bool {
-			_, deleted := api.changed(row)
-			return deleted || shown[row.Key] > 0
-		})
-		return len(late) == 0
-	})
-	return append(missing, late...)
+	again := func(w Walk) map[string]int { return Whole(api, api.Walk(KeysOf(w.List), w.sizes)).Keys() }
+	if !api.look(func() bool {
+		shown := again(walks[i])
+		remain(func(key string) bool { return shown[key] == 0 })
+		return len(missing) == 0
+	}) {
+		shown := again(walks[len(walks)-1])
+		remain(func(key string) bool { return shown[key] > 0 })
+	}
+	api.omits = len(missing) > 0
+	return missing
 }
 
 // MissingWhile is MissingBetween for a walk during which the list changed, which cannot be

@@ -159,6 +159,18 @@ func listQuirks() []Quirk {
 		lists("rows-go", unstable, "loses rows during walks, because somebody else deletes them", whileOthers(loseRows),
 			when(namesLost, swapID(func(*exchange) string { return noSuchTest })), on(spec.CreatePlacementTest, served, noteCreated)),
 		lists("rows-come-and-go", unstable, "gains and loses rows during walks, because somebody else changes them", whileOthers(addGuest)),
+		lists("rows-come-late", spec.OpenPointVisibility, "shows a row that somebody else made in the largest pages at once, and in smaller ones only after a while",
+			when(paged, serve(pager{anchored: true, before: func(s *page) {
+				others := "rows of others " + s.home().ID + s.Operation
+				largest := s.param("limit") == strconv.Itoa(spec.MaxLimit)
+				if largest && s.sinceChange(others) > 4*s.Profile.Visibility() { // seldom: a check that looks again must not meet the next one
+					s.note(others)
+					s.memory.count(others)
+				}
+				if largest || !hiddenFor(s.exchange, others) {
+					showGuest(s, s.memory.counted(others))
+				}
+			}}))),
 		lists("whole-group", "Workspace group members: nothing limits a sub-workspace's key to its own row", "shows a sub-workspace all members of its group",
 			on(spec.ListGroupMembers, served, func(x *exchange) {
 				if admin, ok := x.Profile.AdminKey(x.home()); ok {
@@ -198,12 +210,19 @@ func loseRows(s *page, reads int) {
 	})
 }
 
-// addGuest shows a row next to one like it. It comes and goes with the number of reads. Only
-// the list shows it.
+// addGuest shows a guest that comes and goes with the number of reads.
 func addGuest(s *page, reads int) {
-	const stay, fewRows = 14, 20
-	whole, visit := s.listFor(s.Operation, s.token()), reads/(actEvery+stay)
-	if _, gets := spec.MustOperation(s.Operation).Get(); gets || reads%(actEvery+stay) < actEvery || len(whole) <= fewRows {
+	const stay = 14
+	if reads%(actEvery+stay) >= actEvery {
+		showGuest(s, reads/(actEvery+stay))
+	}
+}
+
+// showGuest shows a row next to one like it, another one at each visit. Only the list shows it.
+func showGuest(s *page, visit int) {
+	const fewRows = 20
+	whole := s.listFor(s.Operation, s.token())
+	if _, gets := spec.MustOperation(s.Operation).Get(); gets || len(whole) <= fewRows {
 		return
 	}
 	host := whole[visit*7%len(whole)].rank
