@@ -74,7 +74,7 @@ func filterRequirements() []Requirement {
 	searched := withFilter("SEARCH")
 	const openSearch = "A search string selects rows. The specification leaves open which fields it matches and how, so only results that every reading shares are checked."
 	add("FILTER-SEARCH-EXTRA", derived, "A search shows no row that contains none of the words in the string.", openSearch,
-		"Searches use names that occur and a string that occurs in no row.", searched...)
+		"Searches use names that occur and a string that occurs in no row. Punctuation separates words. Accents and endings do not count.", searched...)
 	add("FILTER-SEARCH-MISSING", derived, "A search for the full name of a row (for a label, its label) shows that row.", openSearch,
 		"Searches use the names of several rows.", searched...)
 	for i := range table { // they are about several lists
@@ -82,7 +82,7 @@ func filterRequirements() []Requirement {
 	}
 	members := withFilter("SEARCH_MEMBER")
 	add("FILTER-SEARCH_MEMBER-EXTRA", stated, "A search shows no member whose name and email contain none of the words in the string.", "",
-		"Searches use email addresses, names, and a string that occurs in no row.", members...)
+		"Searches use email addresses, names, and a string that occurs in no row. Punctuation separates words. Accents and endings do not count.", members...)
 	add("FILTER-SEARCH_MEMBER-MISSING", stated, "A search for a member's email address or name shows that member.", "",
 		"Searches use the email addresses of several members, and the usual forms of a name, one of which must find the member.", members...)
 	both("SEARCH_URL", "the attempts for exactly that webhook URL")

@@ -93,7 +93,7 @@ func expectWholeSearch(api *API, list Call, f oracle.Filter, before Walk) {
 		return
 	}
 	key := rows[found].Key
-	if words := strings.Fields(longest); len(words) > 1 && (search(rest + longest).Keys()[key] > 0 || search(words[0] + " " + rest).Keys()[key] > 0) {
+	if words := paging.Tokens(longest); len(words) > 1 && (search(rest + longest).Keys()[key] > 0 || search(words[0] + " " + rest).Keys()[key] > 0) {
 		return
 	}
 	api.For(f.Extra()).Expect(longer).To(NotShowRow(key, "the row of the text "+Shorten(longest)))

@@ -270,6 +270,31 @@ func TestContainsWord(t *testing.T) {
 	})
 }
 
+// A search may cut texts at punctuation, drop accents and endings, and look for any word.
+func TestRowsThatASearchMayFind(t *testing.T) {
+	for _, c := range []struct {
+		text, term string
+		want       bool
+	}{
+		{"Domain check", "placement-check", true},
+		{"EU accounts", "[EU]", true},
+		{"bob@team.example", "ann@team.example", true},
+		{"Cafe", "Café", true},
+		{"CAFÉS", "cafe", true},
+		{"studies", "study", true},
+		{"日本", "本", true},
+		{"precheck", "check", true},
+		{"100 %", "%", true},
+		{"Domain check", "Delivery", false},
+		{"Domain check", "%", false},
+		{"precheck", "a-check", false},
+	} {
+		if got := mayMatch(paging.RowOf("", map[string]any{"name": c.text}), c.term); got != c.want {
+			t.Errorf("a search for %q may find %q: %t, want %t", c.term, c.text, got, c.want)
+		}
+	}
+}
+
 // Only the path of a URL counts its case.
 func TestPathInOtherCase(t *testing.T) {
 	g := NewWithT(t)

@@ -80,10 +80,10 @@ func pathInOtherCase(text string) (other string, ok bool) {
 
 // searches makes the filter search for texts of its fields that occur, some of them with
 // special characters, and for a word that does not. The specification leaves open how a
-// search matches: a row whose first field is the whole text is in, one that contains no word
-// of it is out. If several fields are given, words in other fields do not count.
+// search matches: a row whose first field is the whole text is in, one that has no word like
+// one of it is out. If several fields are given, words in other fields do not count.
 func searches(f *Filter, resource string) {
-	contains, first := ContainsWord, f.field()
+	contains, first := mayMatch, f.field()
 	var others, texts []string // fields that are not searched, and those of them that hold any text
 	if len(f.Fields) > 1 {
 		for _, field := range spec.Fields() {
@@ -95,14 +95,14 @@ func searches(f *Filter, resource string) {
 			}
 		}
 		contains = func(row paging.Row, term string) bool {
-			if !ContainsWord(row, term) {
+			if !mayMatch(row, term) {
 				return false
 			}
 			searched := maps.Clone(row.Value)
 			for _, field := range others {
 				delete(searched, field)
 			}
-			return ContainsWord(paging.Row{Value: searched}, term)
+			return mayMatch(paging.Row{Value: searched}, term)
 		}
 	}
 	f.queries = each(f.Key, func(rows []paging.Row, most int) []string {

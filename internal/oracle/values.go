@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,7 +108,7 @@ func Scalar(value any) string {
 // ContainsWord reports whether any word of the term occurs in any text of the row. The rest
 // of a shortened text may contain it.
 func ContainsWord(row paging.Row, term string) bool {
-	text, whole := row.Text()
+	text, _, whole := row.Text()
 	if !whole {
 		return true
 	}
@@ -117,6 +118,18 @@ func ContainsWord(row paging.Row, term string) bool {
 		}
 	}
 	return false
+}
+
+// mayMatch reports whether a search for the term may find the row: the row contains a word of
+// it, or has a token that begins like one of the term, as far as a stem goes. The specification
+// does not say how a search cuts texts into words.
+func mayMatch(row paging.Row, term string) bool {
+	const stem = 3
+	_, tokens, _ := row.Text()
+	return ContainsWord(row, term) || slices.ContainsFunc(paging.Tokens(term), func(token string) bool {
+		letters := []rune(token)
+		return strings.Contains(tokens, " "+string(letters[:min(stem, len(letters))]))
+	})
 }
 
 // Times that lie before and after all rows. An id of version 7 tells no time before 1970.

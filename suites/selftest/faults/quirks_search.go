@@ -3,6 +3,9 @@ package faults
 import (
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -24,6 +27,10 @@ func searchQuirks() []Quirk {
 		search("any-word", "finds rows by any word of the search string", textsOf, func(text, term string) bool {
 			return slices.ContainsFunc(strings.Fields(term), func(word string) bool { return contains(text, word) })
 		}),
+		search("analysed", "cuts texts at punctuation, drops accents and a plural s, and finds rows by any word that is left", textsOf, func(text, term string) bool {
+			have := analysed(text)
+			return slices.ContainsFunc(analysed(term), func(word string) bool { return slices.Contains(have, word) })
+		}),
 		search("whole-name", "finds rows only by their full name, with matching case", namesOf, func(name, term string) bool { return name == term }),
 		search("beginning", "finds rows by the beginning of their name", namesOf, strings.HasPrefix),
 		search("last-name", "finds members by email or last name, not by first name", func(r row) []string { return namesOf(r)[:4] }, contains),
@@ -32,6 +39,21 @@ func searchQuirks() []Quirk {
 		quirk("search/some-reusable", spec.OpenPointReusable, "reusable, rows, cursor", "treats only active subsequences as reusable",
 			on(spec.ListSubsequences, excluding, sifted(func(_ *page, r row) bool { return equal(1)(r.fields["status"]) }))),
 	}
+}
+
+// analysed returns the words of a text as the index of a search engine has them.
+func analysed(text string) []string {
+	bare := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(strings.ToLower(text)))
+	words := strings.FieldsFunc(bare, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i, word := range words {
+		words[i] = strings.TrimSuffix(word, "s")
+	}
+	return words
 }
 
 // searches is a request for the rows of a list that match a text.
