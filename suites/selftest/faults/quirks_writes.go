@@ -34,6 +34,8 @@ func optionsQuirks() []Quirk {
 		provides("none", "has no list of provider options", served,
 			reply(plain(404, "text/html; charset=utf-8", "<!doctype html><title>Error</title><h1>Not Found</h1>"))),
 		provides("unknown-path", "answers 404 to requests for provider options before it checks the key", always, refuse(404)),
+		provides("scope", "shows no provider options to the key with the small limit, and checks that before the limit",
+			all(validKey, asks(dataset.Limited)), refuse(403)).but("OPTIONS-RATE on inbox-placement-tests.create"),
 		provides("object", "answers with an object of provider options", served,
 			reply(plain(200, "application/json", `{"providers":{"Google":["personal"]}}`))),
 		provides("text", "answers with a JSON string as the provider options", served, reply(plain(200, "application/json", `"Google, Outlook"`))),
