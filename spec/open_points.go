@@ -105,7 +105,7 @@ var openPoints = []OpenPoint{
 	{OpenPointNormalForm, "Whether a test is stored in a normal form: the order, repeated entries and letter case of emails and tags; outer blanks, control characters and line ends of texts, and line breaks of a subject.", "Resources / Inbox placement test", "the fields that are not shown as they were sent", []string{CreatePlacementTest}},
 	{OpenPointLooseJSON, "Whether a request body may hold one JSON value and more: trailing content, a comment, a trailing comma, a repeated member (RFC 8259, section 9, allows parsers to accept it).", "What the service does", "the status for each", bodyOps()},
 	{OpenPointUnknownInBody, "The status of a request whose body names a resource that does not exist.", "Errors", "the status", []string{MoveLead}},
-	{OpenPointSuccessRetried, "What will_retry means for an attempt that succeeded.", "Events, rule 2", "whether it is true for such an attempt", []string{ListWebhookEvents}},
+	{OpenPointSuccessRetried, "What will_retry, retry_count and retry_successful mean for an attempt that succeeded.", "Events, rule 2", "whether will_retry is true for such an attempt", []string{ListWebhookEvents}},
 	{OpenPointRetryURL, "Whether all attempts of a delivery go to one URL.", "Events, rule 2", "one URL, or several, by delivery", []string{ListWebhookEvents}},
 	{OpenPointMessages, "Whether error messages may differ from the examples.", "Errors", "the messages seen", nil},
 	{OpenPointForeignID, "The status of a request that names another workspace's id.", "Errors", "the status", nil},

@@ -14,7 +14,7 @@ import (
 // list show them one after the other.
 func RulesOfDeliveries(earlier, later Attempts) map[spec.ID]Verdict {
 	rules := map[spec.ID]Verdict{
-		spec.EventGroupCount: retriesCounted(earlier),
+		spec.EventGroupCount: retriesCounted(earlier.failed()),
 		spec.EventRetryTrue:  successesClaimed(earlier, later),
 		spec.EventRetryFalse: successesDenied(earlier, later),
 	}
@@ -22,7 +22,7 @@ func RulesOfDeliveries(earlier, later Attempts) map[spec.ID]Verdict {
 		if found.Assessed == 0 {
 			found.Missing = "webhook events with a retry that succeeded"
 			if id == spec.EventGroupCount {
-				found.Missing = "webhook events with retries"
+				found.Missing = "webhook events with retries that failed"
 			}
 			rules[id] = found
 		}
@@ -68,6 +68,18 @@ func AttemptsOf(w Walk) Attempts {
 	return all
 }
 
+// failed returns the attempts that failed, which rule 2 of the section Events is about.
+func (a Attempts) failed() Attempts {
+	only := func(attempts []attempt) []attempt {
+		return slices.DeleteFunc(slices.Clone(attempts), func(one attempt) bool { return one.row["success"] != false })
+	}
+	failed := Attempts{only(a.rows), map[string][]attempt{}}
+	for group, delivery := range a.deliveries {
+		failed.deliveries[group] = only(delivery)
+	}
+	return failed
+}
+
 // inTurn visits the attempts of each delivery that follow another one.
 func (a Attempts) inTurn(visit func(before, next attempt)) {
 	for _, id := range slices.Sorted(maps.Keys(a.deliveries)) {
@@ -89,7 +101,7 @@ func (a Attempts) ObserveAddresses(api *API) {
 	})
 }
 
-// retriesCounted judges that retry_count never falls in a delivery, and does not stay below the
+// retriesCounted judges of failed attempts that retry_count never falls in a delivery, and does not stay below the
 // number of its retries. A server may show the total in each attempt.
 func retriesCounted(all Attempts) (found Verdict) {
 	all.inTurn(func(before, next attempt) {
@@ -118,10 +130,10 @@ func retriesCounted(all Attempts) (found Verdict) {
 	return found
 }
 
-// successesClaimed judges that retry_successful is true only if a later attempt of the delivery
+// successesClaimed judges that retry_successful of a failed attempt is true only if a later attempt of the delivery
 // succeeded. That attempt may be added while the list is read: a later read shows it.
 func successesClaimed(earlier, later Attempts) (found Verdict) {
-	for _, a := range earlier.rows {
+	for _, a := range earlier.failed().rows {
 		if a.row["retry_successful"] != true {
 			continue
 		}
@@ -136,9 +148,9 @@ func successesClaimed(earlier, later Attempts) (found Verdict) {
 // successesDenied judges that retry_successful is not false if an earlier read has shown a later
 // attempt of the delivery that succeeded.
 func successesDenied(earlier, later Attempts) (found Verdict) {
-	for _, a := range later.rows {
+	for _, a := range later.failed().rows {
 		said, says := a.row["retry_successful"].(bool)
-		if a.row["success"] != false || !says || !succeededAfter(earlier.deliveries[a.group], a) {
+		if !says || !succeededAfter(earlier.deliveries[a.group], a) {
 			continue
 		}
 		found.Assessed++

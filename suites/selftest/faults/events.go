@@ -55,7 +55,6 @@ func eventDefects() []Defect {
 		spec.EventRetryTrue: {
 			{"reports a successful retry although none succeeded", always, give(eachRow, fields{"success": false, retried: false}, retried, true)},
 			{"reports a successful retry although the last attempt failed", always, give(lastRow, fields{"success": false, "will_retry": false}, retried, true)},
-			{"reports a later successful retry for a successful attempt", always, give(eachRow, fields{"success": true}, retried, true)},
 		},
 		spec.EventRetryFalse: {
 			{"reports no successful retry although one succeeded", always, give(eachRow, fields{"success": false, retried: true}, retried, false)},

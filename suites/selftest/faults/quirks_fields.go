@@ -38,10 +38,10 @@ func fieldQuirks() []Quirk {
 					}
 				}
 			})),
-		quirk("fields/success-retried", spec.OpenPointSuccessRetried, "retries", "shows will_retry as true for attempts that succeeded",
+		quirk("fields/success-retried", spec.OpenPointSuccessRetried, "retries", "shows will_retry and retry_successful as true and retry_count as 0 for attempts that succeeded",
 			resources("WebhookEvent", func(row map[string]any) {
 				if row["success"] == true {
-					row["will_retry"] = true
+					row["will_retry"], row["retry_successful"], row["retry_count"] = true, true, json.Number("0")
 				}
 			})),
 		quirk("fields/retried-elsewhere", spec.OpenPointRetryURL, "retries, rows, cursor", "retries at the URL that the subscriber has now",
