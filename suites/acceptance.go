@@ -98,7 +98,7 @@ func choices(api *API) []Call {
 		if _, has := complete.Members()[field]; has {
 			k := complete.WithField(field, Absent).WithField("name", api.Word())
 			if field == "schedule" { // an automated test may need it
-				k = k.WithField("type", 1)
+				k = k.WithField("type", 1).WithField("timestamp_next_run", Absent)
 			}
 			calls = append(calls, k)
 		}

@@ -191,6 +191,9 @@ func NewTestCall(api *API, fields NewTestFields) (k Call, sent map[string]any) {
 		if field == fields.Field {
 			continue
 		}
+		if field == "schedule" || field == "timestamp_next_run" { // a server may refuse them for a one-time test
+			k = k.WithField("type", 2)
+		}
 		Aside(api, func() { // looking for a value is not part of what the trial tries
 			if value, ok := OptionalValue(api, field); ok {
 				k = k.WithField(field, value)

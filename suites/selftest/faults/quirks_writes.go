@@ -70,6 +70,9 @@ func creationQuirks() []Quirk {
 			"refuses a test_code with other characters than letters, digits, dashes and underscores", fields("test_code"), like(`^"([\w-]*[^\w"-].*)?"$`)),
 		refuses("schedule-idle", "Resources / Inbox placement test: which days a schedule needs is not shown", "refuses a schedule of which no day is true",
 			fields("schedule"), like(`"days":\{[^t}]*\}`)),
+		quirk("create/one-time-unplanned", "Resources / Inbox placement test: the schedule says when automated tests are sent", "create",
+			"refuses a schedule and a next run of a one-time test", on(spec.CreatePlacementTest, all(validKey, sends("type", equal(1)),
+				sending(func(body map[string]any) bool { return body["schedule"] != nil || body["timestamp_next_run"] != nil })), refuse(422))),
 		quirk("create/media-type-required", "What the service does: all endpoints use Content-Type: application/json for request bodies",
 			"media type of requests, refusal of invalid requests", "refuses a body without a JSON content type, and a content type without a body",
 			instead(func(x *exchange) bool {
