@@ -297,11 +297,13 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []said {
 		`{"emails":["` + admin.Accounts[0] + `"],"source_workspace_id":"` + subA + `"}`} {
 		send(dataset.Admin, spec.MoveAccounts, "", nil, body)
 	}
-	options, err := h(Request{Method: http.MethodGet, Path: spec.OptionsPath, Query: url.Values{}, Header: http.Header{"Authorization": {"Bearer " + tokenOf(p, dataset.Main)}}})
-	if err != nil {
-		t.Fatal(err)
+	for _, role := range []string{dataset.Main, dataset.Limited} {
+		options, err := h(Request{Method: http.MethodGet, Path: spec.OptionsPath, Query: url.Values{}, Header: http.Header{"Authorization": {"Bearer " + tokenOf(p, role)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, said{Request{}, options})
 	}
-	all = append(all, said{Request{}, options})
 	unknown, err := h(Request{Method: http.MethodGet, Path: "/api/v2/unknown", Query: url.Values{}, Header: http.Header{}})
 	if err != nil {
 		t.Fatal(err)
