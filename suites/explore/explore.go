@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -46,6 +47,7 @@ type Outcome struct {
 	Sequences int // of changes
 	Changed   int // rows that changed on the target meanwhile, by somebody else
 	Lacked    []string
+	Untried   []string // cases of Replay that lacked something, in words
 }
 
 // explorer tries cases.
@@ -85,14 +87,17 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 	if c.Replay == nil {
 		err = e.explore()
 	}
-	for _, before := range c.Replay {
+	var untried []string
+	for i, before := range c.Replay {
 		if h := (&hunt{explorer: e, seed: before.Seed, last: before}); h.shows(before.Steps) {
 			e.report(h.last)
+		} else if h.lacked != "" {
+			untried = append(untried, fmt.Sprintf("case %d could not be tried: it lacks %s", i+1, h.lacked))
 		}
 	}
 	e.evidence.Add(e.Env.Outside())
 	return Outcome{Evidence: e.evidence, Found: e.found, Queries: int(e.queried.Load()), Sequences: int(e.sequenced.Load()),
-		Changed: int(e.changed.Load()), Lacked: e.lacked}, err
+		Changed: int(e.changed.Load()), Lacked: e.lacked, Untried: untried}, err
 }
 
 // explore tries random cases with several workers.
@@ -206,6 +211,8 @@ type hunt struct {
 	*explorer
 	seed uint64
 	last Found // the case that showed it last
+	// lacked is why the last case ended early; "" if it did not.
+	lacked string
 	// shrinks is set when a case has shown the violation as long as a change may take. Smaller
 	// cases need not wait for that.
 	shrinks bool
@@ -231,6 +238,7 @@ func (h *hunt) shows(steps []Step) bool {
 		return false
 	}
 	steps, trial := h.play(steps, func(body *api.API) bool { return api.Broke(body, h.wants) || ends() })
+	h.lacked = trial.Lacked
 	i := slices.IndexFunc(trial.Broken, func(b api.Broken) bool { return h.wants(b.Pair) })
 	if i >= 0 {
 		h.last = foundIn(steps, trial, trial.Broken[i])

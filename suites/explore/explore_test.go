@@ -212,6 +212,11 @@ func TestNoWrites(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(out.Sequences).To(BeZero())
 	g.Expect(out.Queries).To(BeNumerically(">", 50))
+
+	config.Replay = []Found{{Requirement: "SORT-ASC", Steps: []Step{{Do: Query, List: spec.ListLeadLists, Role: dataset.Main}}}, {Requirement: "STATE-DELETE-ANSWER", Steps: []Step{{Do: DeleteSubsequence}}}}
+	out, err = Run(t.Context(), config)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(out.Untried).To(ConsistOf(HavePrefix("case 2 could not be tried: it lacks ")))
 }
 
 // A file of cases says what is wrong with it.

@@ -54,5 +54,8 @@ func explored(results reports.Results, out explore.Outcome) reports.Results {
 	if results.Verdict == reports.Inconclusive && len(out.Lacked) > 0 {
 		results.Reasons = append(results.Reasons, out.Lacked...)
 	}
+	if results.Verdict == reports.Passed && len(out.Untried) > 0 {
+		results.Verdict, results.Reasons = reports.Inconclusive, slices.Concat(out.Untried, results.Reasons)
+	}
 	return results
 }
