@@ -66,6 +66,7 @@ func (l *Lines) Report(what string, err error, format string, args ...any) {
 type Options struct {
 	PublicKey ed25519.PublicKey // of the vendor; nil without
 	Nonce     string            // that the recipient chose; empty without
+	Level     string            // that the bundle must certify; empty without
 	Now       time.Time
 }
 

@@ -30,7 +30,7 @@ const BundleFile = "bundle.zip"
 
 // Settings say what a bundle holds beside its runs, with their flags.
 type Settings struct {
-	Level   string `flag:"level" usage:"set of requirements that the bundle is about: {profiles}"`
+	Level   string `flag:"level" usage:"set of requirements that the bundle must certify: {profiles}"`
 	Key     string `flag:"signing-key" usage:"PEM file with the vendor's private ed25519 key, which signs the bundle"`
 	Expires string `flag:"expires" usage:"last day of the bundle, as YYYY-MM-DD (default: one year after the run)"`
 	Nonce   string `flag:"nonce" usage:"text that the recipient of the certificate chose{nonce}"`

@@ -151,6 +151,15 @@ func TestTampering(t *testing.T) {
 	g.Expect(honestly.State()).To(Equal(bundle.OK), "%s", told(honestly))
 	g.Expect(verified(t, honest, bundle.Options{PublicKey: public, Nonce: "another"}).State()).To(Equal(bundle.Refuted))
 
+	for _, claims := range []bool{false, true} { // to be a certificate of the level full
+		bundled, err := Apply(honest, Kind{Change: func(t *Tamper) { t.Manifest.Certificate = claims }}, rand.New(rand.NewPCG(1, 1)), true)
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, level := range []string{"", "full", "read"} {
+			refuted := slices.ContainsFunc(verified(t, bundled, bundle.Options{Level: level}), func(l bundle.Line) bool { return l.What == "level" })
+			g.Expect(refuted).To(Equal(level != "" && !claims), level)
+		}
+	}
+
 	for i, kind := range Kinds {
 		changed, err := Apply(honest, kind, rand.New(rand.NewPCG(uint64(i), 1)), i%2 == 0)
 		g.Expect(err).NotTo(HaveOccurred())

@@ -190,6 +190,9 @@ func (j Judged) doubt(version string) string {
 // It also returns the results of the runs by the evidence.
 func Verify(ctx context.Context, b *bundle.Bundle, o bundle.Options, version string, reference []reports.Observation) (found bundle.Lines, all []Run) {
 	l := lines{b.Check(o)}
+	if m := b.Manifest; o.Level != "" && !(m.Certificate && slices.Contains([]string{o.Level, string(spec.ProfileFull)}, m.Level)) {
+		l.Add("level", bundle.Refuted, "the bundle does not certify the level %s", o.Level)
+	}
 	sameVersion := b.Manifest.Program.Version == version
 	for i := range b.Manifest.Runs {
 		j, lines, err := verifyRun(ctx, b, i+1, version)
