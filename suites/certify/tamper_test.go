@@ -219,6 +219,28 @@ func TestRecordingsThatDoNotFitAreJudgedAgain_long(t *testing.T) {
 	}
 }
 
+// A budget that no run reaches does not hide what somebody has changed.
+func TestABudgetHidesNoChange(t *testing.T) {
+	server, err := target.Embedded(t.Context(), dataset.Options{Seed: 1, Rows: 25}, refserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close(context.Background()) })
+	server.Profile.Budget = 1_000_000
+	dir, honest := recorded(t, runner.Config{Target: server, Seed: 1, Selection: runner.Selection{Operations: []string{spec.ListLeadLabels}}})
+	invented, unlevelled := honest, honest
+	invented.Observations, unlevelled.Levels = []reports.Observation{{OpenPoint: spec.OpenPointMessages, Operation: spec.MoveLead, Value: "x", Count: 1}}, nil
+	for name, tc := range map[string]struct {
+		claimed reports.Results
+		want    bundle.State
+	}{"honest": {honest, bundle.OK}, "invented observations": {invented, bundle.CannotTell}, "other levels": {unlevelled, bundle.CannotTell}} {
+		_, l, err := VerifyRun(t.Context(), tc.claimed, bundle.Path(filepath.Join(dir, bundle.EvidenceFile)), "test")
+		if err != nil || l.State() != tc.want {
+			t.Errorf("%s: %s instead of %s: %v\n%s", name, l.State(), tc.want, err, told(l))
+		}
+	}
+}
+
 // rezipped replaces the first such text in a compressed recording.
 func rezipped(t *testing.T, recording []byte, text, by string) []byte {
 	t.Helper()

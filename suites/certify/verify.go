@@ -38,10 +38,10 @@ func (l *lines) compareAs(different bundle.State, what, claimed, found string) {
 	l.Add(what, different, "the bundle says %q, the evidence shows %q", clip(claimed), clip(found))
 }
 
-// agree is compare for values of which the reader needs only what they say.
-func (l *lines) agree(what, says string, claimed, found any) {
+// agree is compareAs for values of which the reader needs only what they say.
+func (l *lines) agree(different bundle.State, what, says string, claimed, found any) {
 	if a, b := textOf(claimed), textOf(found); a != b {
-		l.compare(what, a, b)
+		l.compareAs(different, what, a, b)
 		return
 	}
 	l.Add(what, bundle.OK, "%s", says)
@@ -123,9 +123,10 @@ func VerifyRun(ctx context.Context, claimed reports.Results, open func() (io.Rea
 	}
 	if doubt != "" {
 		l.Add("doubt", bundle.Note, "%s", doubt)
-	} else if found.Fits() {
-		l.compareObservations(claimed.Observations, f.Observations)
-		l.agree("levels", "they follow from the outcomes", claimed.Levels, f.Levels)
+	}
+	if found.Fits() {
+		l.compareObservations(refutes, claimed.Observations, f.Observations)
+		l.agree(refutes, "levels", "they follow from the outcomes", claimed.Levels, f.Levels)
 	}
 	return j, l.Lines, nil
 }
@@ -135,10 +136,10 @@ const observedAnew = 0.05
 
 // compareObservations adds a line: whether the observations follow from the evidence. A few depend on
 // the moment at which a response is looked at.
-func (l *lines) compareObservations(claimed, found []reports.Observation) {
+func (l *lines) compareObservations(different bundle.State, claimed, found []reports.Observation) {
 	state, alike := bundle.OK, resemblance(claimed, found)
 	if alike < 1-observedAnew && len(claimed)+len(found) > 0 {
-		state = bundle.Refuted
+		state = different
 	}
 	l.Add("observations", state, "%.0f %% of what the results say of the silences of the specification follows from the evidence", 100*alike)
 }
@@ -208,7 +209,7 @@ func Verify(ctx context.Context, b *bundle.Bundle, o bundle.Options, version str
 		found.Tool = j.Claimed.Tool
 		all = append(all, Run{found, j.Found.Recording})
 		claimed := runOf(Run{j.Claimed, j.Found.Recording})
-		l.agree(fmt.Sprintf("run %d: manifest", i+1), "date, settings, verdict and counts are those of the run", b.Manifest.Runs[i], claimed)
+		l.agree(bundle.Refuted, fmt.Sprintf("run %d: manifest", i+1), "date, settings, verdict and counts are those of the run", b.Manifest.Runs[i], claimed)
 		l.compare(fmt.Sprintf("run %d: program", i+1), programOf(bundle.ProgramOf(j.Claimed.Tool.Version, j.Claimed.Tool.Commit, nil), j.Claimed.Tool.Go),
 			programOf(b.Manifest.Program, b.Manifest.Program.Go))
 		if sameVersion {
@@ -249,8 +250,8 @@ func (l *lines) verifyManifest(b *bundle.Bundle, all []Run, sameVersion bool, re
 	m := b.Manifest
 	d := decide(m.Level, all)
 	want := manifestOf(d, all, Options{Level: m.Level, Nonce: m.Nonce, Program: m.Program, Created: m.Created, Expires: m.Expires})
-	l.agree("implementation", strings.TrimSpace(m.Implementation.Name+" "+m.Implementation.Version+" by "+m.Implementation.Vendor), m.Implementation, want.Implementation)
-	l.agree("checks", fmt.Sprintf("%d passed in all runs", len(m.Tests.Passed)), m.Tests, want.Tests)
+	l.agree(bundle.Refuted, "implementation", strings.TrimSpace(m.Implementation.Name+" "+m.Implementation.Version+" by "+m.Implementation.Vendor), m.Implementation, want.Implementation)
+	l.agree(bundle.Refuted, "checks", fmt.Sprintf("%d passed in all runs", len(m.Tests.Passed)), m.Tests, want.Tests)
 	if sameVersion {
 		l.compare("catalogue", m.Catalogue, want.Catalogue)
 		l.compare("OpenAPI document", m.OpenAPI, want.OpenAPI)
