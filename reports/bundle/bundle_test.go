@@ -213,6 +213,8 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"no nonce":                {key: vendor, change: func(m *bundle.Manifest) { m.Nonce = "" }, options: func(o *bundle.Options) { o.Nonce = "" }, notes: []string{"nonce: none: the vendor chose the seeds"}},
 		"nonce that nobody chose": {key: vendor, options: func(o *bundle.Options) { o.Nonce = "" }, notes: []string{`nonce: "the recipient's": not compared (give the nonce that you chose)`}},
 		"expired":                 {key: vendor, options: func(o *bundle.Options) { o.Now = now.AddDate(1, 0, 0) }, refuted: []string{"expiry: expired on 2027-11-30"}},
+		"created in the future":   {key: vendor, options: func(o *bundle.Options) { o.Now = started.Add(-23*time.Hour - time.Second) }, refuted: []string{"dates: created at 2026-11-30 11:00:00, in the future"}},
+		"clocks that differ":      {key: vendor, options: func(o *bundle.Options) { o.Now = started.Add(-22 * time.Hour) }},
 		"run after the bundle":    {key: vendor, change: func(m *bundle.Manifest) { m.Runs[1].Started = started.Add(2 * time.Hour) }, refuted: []string{"dates: run 2 started at 2026-11-30 12:00:00, after the bundle was created"}},
 		"expires before it began": {key: vendor, change: func(m *bundle.Manifest) { m.Expires = m.Created }, refuted: []string{"dates: created at 2026-11-30 11:00:00, after it expires", "expiry: expired on 2026-11-30"}},
 		"same seed":               {key: vendor, change: func(m *bundle.Manifest) { m.Runs[1].Seed = 1 << 60 }, refuted: []string{"seeds: runs 1 and 2 have the same"}},

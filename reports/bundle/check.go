@@ -78,7 +78,7 @@ func (b *Bundle) Check(o Options) Lines {
 	b.checkSignature(&l, o.PublicKey)
 	b.checkNonce(&l, o.Nonce)
 	m := b.Manifest
-	l.Report("dates", m.checkDates(), "no run started after the bundle was created, at %s", m.Created.Format(time.DateTime))
+	l.Report("dates", m.checkDates(o.Now), "no run started after the bundle was created, at %s", m.Created.Format(time.DateTime))
 	if o.Now.Before(m.Expires) {
 		l.Add("expiry", OK, "valid until %s", m.Expires.Format(time.DateOnly))
 	} else {
@@ -181,7 +181,10 @@ func (b *Bundle) checkNonce(l *Lines, chosen string) {
 	}
 }
 
-func (m Manifest) checkDates() error {
+func (m Manifest) checkDates(now time.Time) error {
+	if m.Created.After(now.AddDate(0, 0, 1)) { // clocks may differ by some hours
+		return fmt.Errorf("created at %s, in the future", m.Created.Format(time.DateTime))
+	}
 	for i, r := range m.Runs {
 		if r.Started.After(m.Created) {
 			return fmt.Errorf("run %d started at %s, after the bundle was created", i+1, r.Started.Format(time.DateTime))
