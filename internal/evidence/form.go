@@ -58,6 +58,9 @@ const (
 	maxTook    = 24 * time.Hour // of an exchange
 )
 
+// ErrTooLarge says that a recording is beyond the bounds of a replay, whoever wrote it.
+var ErrTooLarge = errors.New("more than a replay takes")
+
 var errForm = errors.New("not in the form that the recorder writes: another program may read something else there")
 
 // About returns what a recording says of its run. It skips the entries.
@@ -87,7 +90,7 @@ func read(from io.Reader, each func(Entry) error) (r Run, err error) {
 			return r, errors.Join(err, lines.Err())
 		}
 		if n++; n > maxEntries {
-			return r, fmt.Errorf("the archive has more than %d entries", maxEntries)
+			return r, fmt.Errorf("the archive has more than %d entries: %w", maxEntries, ErrTooLarge)
 		}
 		if !more {
 			return r, fmt.Errorf("entry %d: %w", n, errForm)

@@ -76,7 +76,7 @@ func Open(from io.Reader) (*Player, error) {
 		digest := sha256.Sum256(ex.Body)
 		if bodies[digest] == nil {
 			if kept += len(ex.Body); kept > maxBodies {
-				return fmt.Errorf("different bodies have more than %d MiB", maxBodies>>20)
+				return fmt.Errorf("different bodies have more than %d MiB: %w", maxBodies>>20, ErrTooLarge)
 			}
 			bodies[digest] = ex.Body
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
 	"outreach.example/conformance/reports/jsonfile"
@@ -79,6 +80,12 @@ func readRun(dir string) (r Run, err error) {
 	defer func() { _ = file.Close() }()
 	if r.Recording, err = runner.ReadRecording(file); err != nil {
 		return r, fmt.Errorf("%s: %w", file.Name(), err)
+	}
+	if _, err = file.Seek(0, io.SeekStart); err != nil {
+		return r, err
+	}
+	if _, unread := evidence.Open(file); unread != nil {
+		r.Unread = unread.Error()
 	}
 	return r, nil
 }

@@ -41,6 +41,7 @@ const OrdinaryAgent = "python-requests/2.32.5"
 type Run struct {
 	Results   reports.Results
 	Recording runner.Recording
+	Unread    string // why nobody can judge the recording again; empty if everybody can
 }
 
 // Decision is what runs show. They certify the implementation if nothing failed and nothing is
@@ -85,6 +86,7 @@ func decide(level string, all []Run) Decision {
 		}) {
 			missing(true, "%s (%d checks need it)", input, lacking[input])
 		}
+		missing(r.Unread != "", "a recording that can be judged again: %s", r.Unread)
 		missing(r.Results.Run.Interrupted, "runs that were not interrupted")
 		for _, t := range r.Results.Troubles {
 			missing(true, "a run without trouble: %s: %s", t.Where, t.What)

@@ -51,13 +51,14 @@ func TestDecide(t *testing.T) {
 			r[0].Recording.Profile, r[1].Recording.Profile, r[2].Recording.Profile = "name: x", "name: x", "name: x"
 			return r
 		}, "one run with the User-Agent"},
-		"no vendor":        {func(r []Run) []Run { first(r).Target.Vendor = ""; return r }, "name, vendor and version"},
-		"some operations":  {func(r []Run) []Run { first(r).Run.Operations = []string{"leads.*"}; return r }, "lists only leads.*"},
-		"omitted field":    {func(r []Run) []Run { first(r).Run.Omits = []string{"Lead.email"}; return r }, "Lead.email"},
-		"expected failure": {func(r []Run) []Run { first(r).ExpectedFailures = 1; return r }, "without expected failures"},
-		"flaky check":      {func(r []Run) []Run { first(r).Flaky = &reports.Flaky{}; return r }, "without expected failures"},
-		"a filter":         {func(r []Run) []Run { first(r).Run.Selection = "--group x"; return r }, "runs of all checks"},
-		"another level":    {func(r []Run) []Run { first(r).Run.Profile = "read"; return r }, "runs of all checks"},
+		"no vendor":         {func(r []Run) []Run { first(r).Target.Vendor = ""; return r }, "name, vendor and version"},
+		"some operations":   {func(r []Run) []Run { first(r).Run.Operations = []string{"leads.*"}; return r }, "lists only leads.*"},
+		"omitted field":     {func(r []Run) []Run { first(r).Run.Omits = []string{"Lead.email"}; return r }, "Lead.email"},
+		"expected failure":  {func(r []Run) []Run { first(r).ExpectedFailures = 1; return r }, "without expected failures"},
+		"flaky check":       {func(r []Run) []Run { first(r).Flaky = &reports.Flaky{}; return r }, "without expected failures"},
+		"a large recording": {func(r []Run) []Run { r[1].Unread = "too large"; return r }, "can be judged again: too large"},
+		"a filter":          {func(r []Run) []Run { first(r).Run.Selection = "--group x"; return r }, "runs of all checks"},
+		"another level":     {func(r []Run) []Run { first(r).Run.Profile = "read"; return r }, "runs of all checks"},
 		"not assessed": {func(r []Run) []Run {
 			first(r).Checks[0].Outcome, first(r).Checks[0].Missing = reports.NotAssessed, []string{"a key"}
 			return r

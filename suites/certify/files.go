@@ -15,7 +15,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/disk"
-
+	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
@@ -125,6 +125,9 @@ func VerifyDirectory(ctx context.Context, dir, version string) (bundle.Lines, er
 	}
 	_ = recording.Close()
 	_, lines, err := VerifyRun(ctx, claimed, func() (io.ReadCloser, error) { return disk.Open(path) }, version)
+	if errors.Is(err, evidence.ErrTooLarge) {
+		return bundle.Lines{{What: "evidence", State: bundle.CannotTell, Why: err.Error()}}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

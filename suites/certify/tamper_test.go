@@ -5,12 +5,14 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -239,6 +241,38 @@ func TestABudgetHidesNoChange(t *testing.T) {
 			t.Errorf("%s: %s instead of %s: %v\n%s", name, l.State(), tc.want, err, told(l))
 		}
 	}
+}
+
+// A recording that nobody can judge again certifies nothing, and refutes nothing.
+func TestARecordingMayBeTooLarge_long(t *testing.T) {
+	g := NewWithT(t)
+	dirs := record(t, "chosen", spec.ListLeadLabels)
+	path := filepath.Join(dirs[1], bundle.EvidenceFile)
+	recording, err := os.ReadFile(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	zip, err := gzip.NewReader(bytes.NewReader(recording))
+	g.Expect(err).NotTo(HaveOccurred())
+	text, err := io.ReadAll(zip)
+	g.Expect(err).NotTo(HaveOccurred())
+	head, rest, _ := bytes.Cut(text, []byte("\n"))
+	entry, _, _ := bytes.Cut(rest, []byte("\n"))
+	body := regexp.MustCompile(`"text":"[^"\\]*(\\.[^"\\]*)*"`)
+	file, err := os.Create(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	out, _ := gzip.NewWriterLevel(file, gzip.BestSpeed)
+	_, _ = out.Write(append(head, '\n'))
+	for i := range 9 {
+		_, _ = out.Write(append(body.ReplaceAll(entry, fmt.Appendf(nil, `"text":"%d%s"`, i, strings.Repeat("a", 32<<20))), '\n'))
+	}
+	_, _ = out.Write(rest)
+	g.Expect(errors.Join(out.Close(), file.Close())).To(Succeed())
+
+	var archive bytes.Buffer
+	d, err := Write(&archive, dirs, options("chosen"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(d.Missing).To(ContainElement(ContainSubstring("a recording that can be judged again: entry 8: different bodies have more than 256 MiB")))
+	l := verified(t, archive.Bytes(), bundle.Options{})
+	g.Expect(l.State()).To(Equal(bundle.CannotTell), "%s", told(l))
 }
 
 // rezipped replaces the first such text in a compressed recording.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/internal/evidence"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/bundle"
@@ -202,13 +203,17 @@ func Verify(ctx context.Context, b *bundle.Bundle, o bundle.Options, version str
 			l.Lines = append(l.Lines, line)
 		}
 		if err != nil {
-			l.Add(fmt.Sprintf("run %d", i+1), bundle.Refuted, "%v", err)
+			state := bundle.Refuted
+			if errors.Is(err, evidence.ErrTooLarge) {
+				state = bundle.CannotTell
+			}
+			l.Add(fmt.Sprintf("run %d", i+1), state, "%v", err)
 			continue
 		}
 		found := j.Found.Results
 		found.Tool = j.Claimed.Tool
-		all = append(all, Run{found, j.Found.Recording})
-		claimed := runOf(Run{j.Claimed, j.Found.Recording})
+		all = append(all, Run{Results: found, Recording: j.Found.Recording})
+		claimed := runOf(Run{Results: j.Claimed, Recording: j.Found.Recording})
 		l.agree(bundle.Refuted, fmt.Sprintf("run %d: manifest", i+1), "date, settings, verdict and counts are those of the run", b.Manifest.Runs[i], claimed)
 		l.compare(fmt.Sprintf("run %d: program", i+1), programOf(bundle.ProgramOf(j.Claimed.Tool.Version, j.Claimed.Tool.Commit, nil), j.Claimed.Tool.Go),
 			programOf(b.Manifest.Program, b.Manifest.Program.Go))
