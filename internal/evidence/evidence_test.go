@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
@@ -91,6 +92,26 @@ func TestNobodyWaitsForever(t *testing.T) {
 	g.Expect(all).To(HaveLen(1))
 	g.Expect(all[0].Status).To(Equal(200))
 	g.Expect(player.Left()).To(HaveLen(3))
+}
+
+// A replay of a recording with many requests that nobody sends ends soon.
+func TestNobodyWaitsForHours(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		var file bytes.Buffer
+		recorder := evidence.NewRecorder(&file, "program", "1", func(string) string { return "a" })
+		address, _ := url.Parse("http://target.test/one")
+		at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+		for i := range 20_000 {
+			recorder.Observe(client.Exchange{ID: i + 1, Source: fmt.Sprint("source ", i), Sent: at.Add(time.Duration(i) * time.Second), Status: 200, Wire: &http.Request{Method: "GET", URL: address}, Request: client.Request{Place: 1}})
+		}
+		g.Expect(recorder.Close(nil)).To(Succeed())
+		player, err := evidence.Open(&file)
+		g.Expect(err).NotTo(HaveOccurred())
+		began := time.Now()
+		g.Expect(player.Answer(client.From(t.Context(), "source 19999"), client.Request{Place: 1}, &http.Request{Method: "GET", URL: address})).To(HaveLen(1))
+		g.Expect(time.Since(began)).To(BeNumerically("<=", time.Minute))
+	})
 }
 
 // A body that was recorded without a secret is searched again once a secret is known.

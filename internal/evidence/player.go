@@ -36,6 +36,7 @@ type sending struct {
 	exchanges     []client.Exchange
 	sent, ended   time.Time
 	arrived       bool          // a client has sent it again
+	missed        bool          // others have waited for it in vain
 	ready         chan struct{} // closed when its response may come
 }
 
@@ -48,6 +49,7 @@ type Player struct {
 	frontier int                   // the first of bySent that is awaited
 	head     int                   // the first of byEnd whose response has not come
 	late     map[string]bool       // sources that others no longer wait for until they send again
+	vain     int                   // number of missed requests that have not arrived since
 	moved    time.Time             // when a request or a response came last
 	queues   map[string][]*sending // by signature, by place
 	clocks   map[string]*clock
@@ -144,6 +146,10 @@ func exchangeOf(e Entry) (client.Exchange, error) {
 // nothing else goes on.
 const patience = 200 * time.Millisecond
 
+// mostVain is the number of requests from which nobody waits any more: the recording does not fit, and
+// waiting for each of its requests could take hours.
+const mostVain = 300
+
 // Answer returns the exchanges that the recording has for the request. It is for
 // client.Options.Replay.
 func (p *Player) Answer(ctx context.Context, req client.Request, wire *http.Request) []client.Exchange {
@@ -156,7 +162,9 @@ func (p *Player) Answer(ctx context.Context, req client.Request, wire *http.Requ
 		p.Missing = append(p.Missing, about(source, sent))
 		return []client.Exchange{{Err: client.Recalled("request", "the recording does not have the request "+about(source, sent)), Sent: p.First}}
 	}
-	s.arrived, p.late[source] = true, false
+	if s.arrived, p.late[source] = true, false; s.missed {
+		p.vain--
+	}
 	p.goOn()
 	p.await(ctx, s)
 	p.clock(source).reach(s.ended)
@@ -183,14 +191,12 @@ func (p *Player) await(ctx context.Context, s *sending) {
 		if over {
 			return
 		}
-		if time.Since(p.moved) >= patience {
+		if p.head < len(p.byEnd) && time.Since(p.moved) >= patience {
 			head := p.byEnd[p.head]
-			if !head.arrived { // the frontier may have passed it while its source was late
-				p.late[head.source] = true
-			}
+			p.miss(head) // the frontier may have passed it while its source was late
 			for _, missed := range p.bySent[p.frontier:] {
-				if !missed.arrived && missed.sent.Before(head.ended) {
-					p.late[missed.source] = true
+				if missed.sent.Before(head.ended) {
+					p.miss(missed)
 				}
 			}
 			p.goOn()
@@ -198,15 +204,28 @@ func (p *Player) await(ctx context.Context, s *sending) {
 	}
 }
 
+// awaits reports whether others wait for the request. The caller holds the mutex.
+func (p *Player) awaits(s *sending) bool {
+	return !s.arrived && !p.late[s.source] && p.vain < mostVain
+}
+
+// miss ends the wait for the request. The caller holds the mutex.
+func (p *Player) miss(s *sending) {
+	if p.awaits(s) {
+		s.missed, p.late[s.source] = true, true
+		p.vain++
+	}
+}
+
 // goOn lets all responses come that need not wait. The caller holds the mutex.
 func (p *Player) goOn() {
 	p.moved = time.Now()
 	for ; p.head < len(p.byEnd); p.head++ {
-		for p.frontier < len(p.bySent) && (p.bySent[p.frontier].arrived || p.late[p.bySent[p.frontier].source]) {
+		for p.frontier < len(p.bySent) && !p.awaits(p.bySent[p.frontier]) {
 			p.frontier++
 		}
 		first := p.byEnd[p.head]
-		if p.frontier < len(p.bySent) && p.bySent[p.frontier].sent.Before(first.ended) || !first.arrived && !p.late[first.source] {
+		if p.frontier < len(p.bySent) && p.bySent[p.frontier].sent.Before(first.ended) || p.awaits(first) {
 			return
 		}
 		close(first.ready)
