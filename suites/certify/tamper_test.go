@@ -209,14 +209,25 @@ func TestRecordingsThatDoNotFitAreJudgedAgain_long(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := rezipped(t, recording, "/api/v2/lead-labels?limit=100", "/api/v2/lead-labels?limit=99")
-	for want, body := range map[int][]byte{1: recording, maxReplays: changed} {
+	others := rezipped(t, recording, "/api/v2/lead-labels?limit=1\"", "/api/v2/lead-labels?limit=98\"")
+	for name, tc := range map[string]struct {
+		bodies [][]byte // of the replays; the last one stands for the rest
+		want   bundle.State
+		opens  int
+	}{
+		"fits":                  {[][]byte{recording}, bundle.OK, 1},
+		"never fits":            {[][]byte{changed}, bundle.Refuted, maxReplays},
+		"fits in another way":   {[][]byte{changed, recording}, bundle.OK, 2},
+		"differs in its pauses": {[][]byte{changed, others}, bundle.CannotTell, maxReplays},
+	} {
 		opened := 0
 		_, lines, err := VerifyRun(t.Context(), claimed, func() (io.ReadCloser, error) {
+			body := tc.bodies[min(opened, len(tc.bodies)-1)]
 			opened++
 			return io.NopCloser(bytes.NewReader(body)), nil
 		}, "test")
-		if err != nil || opened != want || (lines.State() == bundle.OK) != (want == 1) {
-			t.Errorf("%s after %d replays instead of %d: %v\n%s", lines.State(), opened, want, err, told(lines))
+		if err != nil || opened != tc.opens || lines.State() != tc.want {
+			t.Errorf("%s: %s after %d replays: %v\n%s", name, lines.State(), opened, err, told(lines))
 		}
 	}
 }

@@ -2,11 +2,13 @@ package certify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -64,12 +66,13 @@ type Judged struct {
 
 // maxReplays is how often a recording is judged that does not fit. On a busy machine, two specs of a
 // replay may see things in another order than those of the run. A recording that somebody has
-// changed fits no replay.
+// changed fits no replay, for a reason that they share.
 const maxReplays = 3
 
 // judgeAgain judges the recording until a replay sends its requests.
 func judgeAgain(ctx context.Context, open func() (io.ReadCloser, error), version string) (found runner.Again, err error) {
-	for range maxReplays {
+	shared := map[string]int{} // how many replays each difference is in
+	for i := range maxReplays {
 		recording, err := open()
 		if err != nil {
 			return found, err
@@ -78,6 +81,16 @@ func judgeAgain(ctx context.Context, open func() (io.ReadCloser, error), version
 		if err = errors.Join(err, recording.Close()); err != nil || found.Fits() || ctx.Err() != nil {
 			return found, err
 		}
+		for n, list := range [][]string{found.Missing, found.Left} {
+			for _, request := range list {
+				if key := fmt.Sprint(n, request); shared[key] == i {
+					shared[key]++
+				}
+			}
+		}
+	}
+	if !slices.Contains(slices.Collect(maps.Values(shared)), maxReplays) {
+		found.Bounded = cmp.Or(found.Bounded, "each replay met other differences: this machine may be too busy")
 	}
 	return found, nil
 }
