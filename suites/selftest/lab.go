@@ -57,27 +57,29 @@ const ShortLists = 107
 func Embedded(rows int) Source {
 	var mu sync.Mutex
 	var idle []*refserver.Server
-	var known *profile.Profile
-	fresh := func() (*refserver.Server, error) {
+	var known *profile.Profile // of all servers; complete once it is set
+	fresh := func() (*refserver.Server, *profile.Profile, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if n := len(idle); n > 0 {
 			server := idle[n-1]
 			idle = idle[:n-1]
-			return server, nil
+			return server, known, nil
 		}
 		options := dataset.DefaultOptions()
 		options.Rows = rows
 		data, err := dataset.New(options)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		known = profile.FromDataset(data)
-		known.VisibleWithin, known.Pace.Concurrency = visibility, concurrency
-		return refserver.New(data, refserver.Options{})
+		p := profile.FromDataset(data)
+		p.VisibleWithin, p.Pace.Concurrency = visibility, concurrency
+		known = p
+		server, err := refserver.New(data, refserver.Options{})
+		return server, known, err
 	}
 	return func(context.Context) (subject, error) {
-		server, err := fresh()
+		server, known, err := fresh()
 		if err != nil {
 			return subject{}, err
 		}
