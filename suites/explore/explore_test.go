@@ -219,6 +219,17 @@ func TestNoWrites(t *testing.T) {
 	g.Expect(out.Untried).To(ConsistOf(HavePrefix("case 2 could not be tried: it lacks ")))
 }
 
+// A refusal is charged to the requirement on what the key lacks.
+func TestRefusalOf(t *testing.T) {
+	list, _ := spec.FindOperation(spec.ListLeadLabels)
+	for want, scopes := range map[spec.ID][]string{
+		"": {"campaigns:all", "lead-labels:read"}, spec.ScopeNone: nil, spec.ScopeWrongResource: {"campaigns:read"},
+		spec.ScopeWrongAction: {"all:delete"}, spec.ScopeSeveralOnly: {"campaigns:read", "lead-labels:delete"},
+	} {
+		NewWithT(t).Expect(refusalOf(list, profile.Key{Name: "key", Scopes: scopes})).To(Equal(want), "%q", scopes)
+	}
+}
+
 // A file of cases says what is wrong with it.
 func TestCasesAreChecked(t *testing.T) {
 	for text, want := range map[string]string{

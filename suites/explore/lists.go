@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/onsi/gomega"
@@ -95,10 +96,15 @@ func refusalOf(op spec.Operation, key profile.Key) spec.ID {
 		return spec.Billing402
 	case len(key.Scopes) == 0:
 		return spec.ScopeNone
-	case !slices.ContainsFunc(op.Scope.Alternatives(), func(scope string) bool { return slices.Contains(key.Scopes, scope) }):
-		return spec.ScopeWrongResource
+	case slices.ContainsFunc(op.Scope.Alternatives(), func(scope string) bool { return slices.Contains(key.Scopes, scope) }):
+		return ""
+	case len(key.Scopes) > 1:
+		return spec.ScopeSeveralOnly
 	}
-	return ""
+	if resource, _, _ := strings.Cut(key.Scopes[0], ":"); resource == op.Scope.Resource || resource == "all" {
+		return spec.ScopeWrongAction
+	}
+	return spec.ScopeWrongResource
 }
 
 // lookAgain asks again and walks the list until they do not differ: what changed between two
