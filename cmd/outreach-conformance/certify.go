@@ -132,7 +132,7 @@ func (f *runOptions) threeRuns(ctx context.Context, t *target.Target, nonce, lev
 
 // challenged returns the configuration of a run that follows from the challenge.
 func (f *runOptions) challenged(t *target.Target, c runner.Challenge, levels ...spec.Profile) runner.Config {
-	return runner.Config{Target: t, Selection: runner.Selection{Profiles: levels}.For(t.Profile), Challenge: &c, Version: version(), Commit: commit()}
+	return runner.Config{Target: t, Selection: runner.Selection{Profiles: levels}, Challenge: &c, Version: version(), Commit: commit()}
 }
 
 // writeBundle writes the bundle of the runs in the directories, and says what they show.

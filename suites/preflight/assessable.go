@@ -29,7 +29,7 @@ type Missing struct {
 // Assessable returns what a run with the profile and the selection can assess, as far as the
 // needs tell that the specs declare. It sends nothing and makes no key.
 func Assessable(profile *profile.Profile, selection runner.Selection) ([]Coverage, error) {
-	return assessable(profile, selection, reach{})
+	return assessable(profile, selection.For(profile), reach{})
 }
 
 // reach is what the keys of a profile do not reach on its target. The zero reach
@@ -54,9 +54,8 @@ func (r reach) within(given *profile.Profile) *profile.Profile {
 	return &p
 }
 
-// assessable is Assessable for keys with the given reach.
+// assessable is Assessable for keys with the given reach. The selection is one for the profile.
 func assessable(profile *profile.Profile, selection runner.Selection, reach reach) ([]Coverage, error) {
-	selection = selection.For(profile)
 	pairs, err := selection.Pairs()
 	if err != nil {
 		return nil, err
