@@ -57,6 +57,7 @@ type hit struct {
 	measure.Sample
 	attempts
 	header http.Header // of the response; nil if there was none
+	lacks  string      // what this machine was out of; the target is not to blame
 }
 
 // Target is the phase's vegeta.Targeter: it fills in the next request of the mix.
@@ -92,7 +93,7 @@ func (a *attack) RoundTrip(r *http.Request) (*http.Response, error) {
 	h.Sent = time.Since(a.start)
 	response, err := a.g.opts.Transport.RoundTrip(r)
 	if err != nil {
-		h.Done, h.Failure = time.Since(a.start), failureOf(err)
+		h.Done, h.Failure, h.lacks = time.Since(a.start), failureOf(err), client.Exhausted(err)
 		return nil, err
 	}
 	body := inspect.NewBuffer()
@@ -149,12 +150,16 @@ func (a *attack) record(results <-chan *vegeta.Result) {
 }
 
 // add records one result, with the place in the schedule and the due time that belong to
-// Vegeta's number. It ends the phase if Vegeta did not send the request.
+// Vegeta's number. It ends the phase if the request was not sent.
 func (a *attack) add(r *vegeta.Result) {
 	found, _ := a.sent.LoadAndDelete(r.Seq)
 	h, sent := found.(*hit)
 	if !sent {
 		a.fail(errors.New("generate: a request could not be sent: " + r.Error))
+		return
+	}
+	if h.lacks != "" {
+		a.fail(errors.New("this machine is out of " + h.lacks))
 		return
 	}
 	h.Seq, h.Due = a.Schedule.Seq(r.Seq), a.Schedule.Due(r.Seq)

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,6 +31,7 @@ import (
 // It notes when each request arrives.
 type network struct {
 	answer func(r *http.Request) // returns when the answer is due; nil for at once
+	err    error                 // of each request
 
 	mu       sync.Mutex
 	came     []time.Time
@@ -49,7 +53,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	n.mu.Lock()
 	n.inFlight--
 	n.mu.Unlock()
-	if err := r.Context().Err(); err != nil {
+	if err := cmp.Or(n.err, r.Context().Err()); err != nil {
 		return nil, err
 	}
 	return &http.Response{StatusCode: 200, ContentLength: 2, Body: io.NopCloser(bytes.NewReader([]byte("{}")))}, nil
@@ -296,6 +300,23 @@ func TestOvertakingWorkers(t *testing.T) {
 	}
 	g.Expect(labels).To(Equal(map[uint64]string{1: "1", 0: "3"}), "number 1 called for the shard's first place")
 	a.sent.Range(func(any, any) bool { t.Error("a hit was not recorded"); return false })
+}
+
+// A machine that is out of something ends the phase. It is no failure of the target.
+func TestTheMachineRunsOut(t *testing.T) {
+	g := NewWithT(t)
+	p := Phase{Schedule: measure.Constant(10, time.Second), Mix: func(uint64) Request { return Request{Label: "list", Path: "/"} }}
+	var ended error
+	a := newAttack(p, func(err error) { ended = err })
+	a.g.opts.Transport = &network{err: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)}}
+	var target vegeta.Target
+	g.Expect(a.Target(&target)).To(Succeed())
+	target.Header.Set(seqHeader, "0")
+	_, err := a.RoundTrip(&http.Request{URL: &url.URL{Host: "target.example"}, Header: target.Header})
+	g.Expect(err).To(HaveOccurred())
+	a.add(&vegeta.Result{Seq: 0, Error: err.Error()})
+	g.Expect(ended).To(MatchError(ContainSubstring("out of local ports")))
+	g.Expect(a.recorder.Recording().Sent).To(BeZero())
 }
 
 func newAttack(p Phase, fail func(error)) *attack {
