@@ -42,7 +42,7 @@ func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 	switch {
 	case float64(rec.Sent) < leastSent*float64(rec.Planned()):
 		why = fmt.Sprintf("%s of %s requests were sent", printable.Number(rec.Sent), printable.Number(rec.Planned()))
-		t = Tried{Ceiling: true}
+		t = Tried{Ceiling: rec.Served() == 0} // a target that falls behind takes all workers
 	case why == "" && len(unsure) > 0:
 		said, need := undecided(rec, unsure)
 		if why = said; d.unsure == "" { // keep the highest rate's reason: lower rates have even fewer requests

@@ -281,6 +281,39 @@ func TestVerdictOfARun(t *testing.T) {
 	}
 }
 
+// A generator that gets late does not make an honest target drift, or slow after a burst.
+func TestLagIsNoTrend(t *testing.T) {
+	const third = 20 * time.Second
+	trend := func(lag, took time.Duration) measure.Recording {
+		r := measure.NewRecorder("soak", time.Time{}, measure.Constant(100, 3*third))
+		for i := range 6000 {
+			due, late, takes := time.Duration(i)*10*time.Millisecond, time.Duration(0), time.Millisecond
+			if due >= 2*third {
+				late, takes = lag, took
+			}
+			r.Add(measure.Sample{Label: spec.ListLeadLists, Due: due, Sent: due + late, Done: due + late + takes, Status: 200})
+		}
+		return r.Recording()
+	}
+	for _, tc := range []struct {
+		lag, took time.Duration
+		want      reports.Verdict
+	}{{40 * time.Millisecond, time.Millisecond, reports.Inconclusive}, {0, 40 * time.Millisecond, reports.Failed}, {2 * time.Millisecond, 40 * time.Millisecond, reports.Failed}} {
+		for name, judge := range map[string]func(*Draft, measure.Recording){
+			"drift":    func(d *Draft, rec measure.Recording) { d.Drift(rec) },
+			"recovery": func(d *Draft, rec measure.Recording) { d.Recovery(rec, third) },
+		} {
+			d := NewDraft(mine, Terms{Calibration: measure.Calibration{Ceiling: 10_000}})
+			rec := trend(tc.lag, tc.took)
+			judge(d, rec)
+			d.Keep(rec, nil)
+			if got := d.Conclude(inspect.Result{}).Verdict; got != tc.want {
+				t.Errorf("%s: late by %s, took %s: %s, want %s", name, tc.lag, tc.took, got, tc.want)
+			}
+		}
+	}
+}
+
 // The load is the requested one unless the requests went out in other seconds than
 // planned, and --lag-limit does not allow that.
 func TestWhichLoadTheTargetGot(t *testing.T) {
