@@ -56,7 +56,9 @@ func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly
 	}
 	err = prepare.Ready(ctx, &s.env.Env, config.Scenarios, readsOnly)
 	if err == nil { // last, so that the target is at rest when the load starts
-		s.env.Calibration, err = calibrate(ctx, config, s.env.Client, s.env.Rules)
+		if s.env.Calibration, err = calibrate(ctx, config, s.env.Client, s.env.Rules); err != nil {
+			err = fmt.Errorf("%w: %w", ErrCalibration, err)
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.end())
@@ -182,6 +184,9 @@ func budgetOf(config Config) *prepare.Budget {
 	}
 	return prepare.NewBudget(max(1, int64(l.Budget)/int64(max(1, config.Shard.Of))))
 }
+
+// ErrCalibration is the error of a run whose generator could not be tried on this machine.
+var ErrCalibration = errors.New("the generator could not be tried on this machine")
 
 // calibrate measures what the generator can do on this machine, with a body of
 // the target's size and with inspection, which is part of the load. It ignores

@@ -239,7 +239,7 @@ func nothingMeasured(ctx context.Context, err, left error) exitError {
 	switch {
 	case ctx.Err() != nil:
 		code, err = exitInterrupted, errors.New("interrupted before the first measurement")
-	case errors.As(err, &throttled), errors.As(err, &busy):
+	case errors.As(err, &throttled), errors.As(err, &busy), errors.Is(err, loadtest.ErrCalibration), client.Exhausted(err) != "":
 		code, err = exitCannotTell, fmt.Errorf("inconclusive: %w", err)
 	case errors.As(err, &exit):
 		code, err = exit.code, exit.cause

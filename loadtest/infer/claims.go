@@ -41,8 +41,11 @@ const (
 )
 
 // parseClaims reads the headers of an answer received at that time. An earlier header
-// takes precedence over a later one.
+// takes precedence over a later one. Dates count from that of the answer, since clocks differ.
 func parseClaims(h http.Header, received time.Time) Claims {
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		received = date
+	}
 	r := reader{received: received}
 	if values := h["Retry-After"]; len(values) > 0 {
 		r.retryAfter(strings.TrimSpace(values[0]))

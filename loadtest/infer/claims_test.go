@@ -42,6 +42,7 @@ func TestParse(t *testing.T) {
 		{"nothing", "", ""},
 		{"seconds", "Retry-After: 7", "retry=7s"},
 		{"date", "Retry-After: Mon, 04 May 2026 12:00:30 GMT", "retry=30s"},
+		{"date by another clock", "Date: Mon, 04 May 2026 13:00:00 GMT\nRetry-After: Mon, 04 May 2026 13:00:30 GMT\nX-RateLimit-Reset: 1777899660", "retry=30s reset=1m0s"},
 		{"not a wait", "Retry-After: soon", `unreadable="soon"`},
 		{"what does not print", "Retry-After: a\x1b[1m", `unreadable="a\x1b[1m"`},
 		{"date beyond all clocks", "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT", "retry=1752000h0m0s"},

@@ -159,7 +159,9 @@ func (r *runner) check(asked judge.Request, ex client.Exchange) judge.Result {
 // checkAs is check with a custom command that reproduces a violation.
 func (r *runner) checkAs(asked judge.Request, ex client.Exchange, replay func(requirement string) string) judge.Result {
 	s := r.env.Rules.Check(asked, ex)
-	r.checkedHere.Add(1)
+	if ex.Err == nil && s.Err == nil {
+		r.checkedHere.Add(1)
+	}
 	inspect.Enter(r.ledger, s, replay)
 	if s.Err != nil {
 		r.ledger.Troubled("load: "+asked.Operation.ID, redact.Process.Text("the response could not be checked: "+s.Err.Error()))

@@ -42,7 +42,7 @@ type Scenario struct {
 
 	// Mix maps operation ids, or patterns as in path.Match, to their weights.
 	Mix    map[string]int `yaml:"mix,omitempty"`
-	Limits []int          `yaml:"page_sizes,omitempty"` // page sizes; if empty, no limit is sent
+	Limits []int          `yaml:"page_sizes,omitempty"` // page sizes; if empty, no limit is sent, but by depth 1
 
 	Rate     float64       `yaml:"rate,omitempty"`
 	Duration time.Duration `yaml:"duration,omitempty"` // of a phase; of the whole budget for rate-limit
