@@ -140,7 +140,9 @@ func (s *Sandbox) closeOne(ctx context.Context, w *workspace, within time.Durati
 		delete: func(ctx context.Context, t Listed, _ int) string {
 			why := s.delete(ctx, w, t.ID)
 			if why == "" {
-				s.settle(func(cr *creation) bool { return cr.in == w && cr.mark.Text() == t.Text })
+				s.settle(func(cr *creation) bool { // several may have the name
+					return cr.in == w && (paging.FoldID(cr.id) == paging.FoldID(t.ID) || cr.id == "" && cr.mark.Text() == t.Text)
+				})
 			}
 			return why
 		},
