@@ -97,7 +97,11 @@ type selections struct{ may, must []bool }
 func (u Use) selections(rows []paging.Row) (s selections) {
 	for _, row := range rows {
 		id, in := u.Says(row)
-		s.may, s.must = append(s.may, in || id == ""), append(s.must, in)
+		may := in || id == ""
+		if finds := u.filter.finds; finds != nil && !in { // small pages show a plain search beyond the first, too
+			may = finds(u.Query, row)
+		}
+		s.may, s.must = append(s.may, may), append(s.must, in)
 	}
 	return s
 }

@@ -22,6 +22,8 @@ type Filter struct {
 	// says returns the requirement that speaks of the row, and whether the row must be in
 	// the filtered list or out of it; "" if nothing is said.
 	says func(query map[string]string, row paging.Row) (requirement spec.ID, in bool)
+	// finds reports whether a plain search finds the row. Other servers may find more; nil if says tells.
+	finds func(query map[string]string, row paging.Row) bool
 }
 
 // Title completes "the operation …".
@@ -51,20 +53,19 @@ func (f Filter) alongside(other Filter) bool {
 
 // Use is one use of a filter.
 type Use struct {
-	Query map[string]string // key of the parameter → value
-	field string
-	says  func(query map[string]string, row paging.Row) (requirement spec.ID, in bool)
+	Query  map[string]string // key of the parameter → value
+	filter Filter
 }
 
 // Says returns the requirement that speaks of the row, and whether the row must be in the
 // filtered list or out of it; "" if the specification says nothing of the row.
-func (u Use) Says(row paging.Row) (requirement spec.ID, in bool) { return u.says(u.Query, row) }
+func (u Use) Says(row paging.Row) (requirement spec.ID, in bool) { return u.filter.says(u.Query, row) }
 
 // String shows the query.
 func (u Use) String() string { return shownQuery(u.Query) }
 
 // Part shows what of a row decides whether the filter selects it.
-func (u Use) Part(row map[string]any) string { return part(row, u.field) }
+func (u Use) Part(row map[string]any) string { return part(row, u.filter.field()) }
 
 // shownQuery shows the parameters by their keys.
 func shownQuery(parameters map[string]string) string {
@@ -107,14 +108,14 @@ func (f Filter) Extra() spec.ID { return f.Requirement("EXTRA") }
 func (f Filter) Uses(rows []paging.Row, most int) []Use {
 	var uses []Use
 	for _, query := range f.queries(rows, most) {
-		uses = append(uses, Use{query, f.field(), f.says})
+		uses = append(uses, Use{query, f})
 	}
 	return uses
 }
 
 // By returns the use of the filter by the value.
 func (f Filter) By(value string) Use {
-	return Use{map[string]string{f.Key: value}, f.field(), f.says}
+	return Use{map[string]string{f.Key: value}, f}
 }
 
 // Widest returns the uses of the filter that may select the most rows without selecting

@@ -83,7 +83,7 @@ func pathInOtherCase(text string) (other string, ok bool) {
 // search matches: a row whose first field is the whole text is in, one that has no word like
 // one of it is out. If several fields are given, words in other fields do not count.
 func searches(f *Filter, resource string) {
-	contains, first := mayMatch, f.field()
+	first := f.field()
 	var others, texts []string // fields that are not searched, and those of them that hold any text
 	if len(f.Fields) > 1 {
 		for _, field := range spec.Fields() {
@@ -94,17 +94,21 @@ func searches(f *Filter, resource string) {
 				}
 			}
 		}
-		contains = func(row paging.Row, term string) bool {
-			if !mayMatch(row, term) {
-				return false
+	}
+	in := func(matches func(paging.Row, string) bool) func(paging.Row, string) bool {
+		return func(row paging.Row, term string) bool {
+			if !matches(row, term) || others == nil {
+				return matches(row, term)
 			}
 			searched := maps.Clone(row.Value)
 			for _, field := range others {
 				delete(searched, field)
 			}
-			return mayMatch(paging.Row{Value: searched}, term)
+			return matches(paging.Row{Value: searched}, term)
 		}
 	}
+	contains, mayContain := in(ContainsWord), in(mayMatch)
+	f.finds = func(query map[string]string, row paging.Row) bool { return contains(row, query[f.Key]) }
 	f.queries = each(f.Key, func(rows []paging.Row, most int) []string {
 		terms := append(Distinct(rows, first, most), unusual(rows, first, most)...)
 		for _, field := range f.Fields {
@@ -130,7 +134,7 @@ func searches(f *Filter, resource string) {
 		switch term := query[f.Key]; {
 		case Scalar(row.Value[first]) == term:
 			return f.Requirements[0], true
-		case !contains(row, term):
+		case !mayContain(row, term):
 			return f.Extra(), false
 		default:
 			return "", false

@@ -121,14 +121,17 @@ func ContainsWord(row paging.Row, term string) bool {
 }
 
 // mayMatch reports whether a search for the term may find the row: the row contains a word of
-// it, or has a token that begins like one of the term, as far as a stem goes. The specification
-// does not say how a search cuts texts into words.
+// it, or has a token that begins like one of the term, as far as a stem goes. A number has no stem.
+// The specification does not say how a search cuts texts into words.
 func mayMatch(row paging.Row, term string) bool {
 	const stem = 3
 	_, tokens, _ := row.Text()
 	return ContainsWord(row, term) || slices.ContainsFunc(paging.Tokens(term), func(token string) bool {
-		letters := []rune(token)
-		return strings.Contains(tokens, " "+string(letters[:min(stem, len(letters))]))
+		begin := []rune(token)
+		if !strings.ContainsFunc(token, unicode.IsDigit) {
+			begin = begin[:min(stem, len(begin))]
+		}
+		return strings.Contains(tokens, " "+string(begin))
 	})
 }
 

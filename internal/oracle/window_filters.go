@@ -86,7 +86,7 @@ func withinSecond(times []time.Time) []time.Time {
 func (u Use) isBetween(rows []paging.Row, key string) bool {
 	cut, ok := timeOf(u.Query[key])
 	return ok && !slices.ContainsFunc(rows, func(row paging.Row) bool {
-		created, known := timeOf(Scalar(row.Value[u.field]))
+		created, known := timeOf(Scalar(row.Value[u.filter.field()]))
 		return known && created.Equal(cut)
 	})
 }

@@ -167,8 +167,12 @@ func listQuirks() []Quirk {
 					s.note(others)
 					s.memory.count(others)
 				}
+				n := s.memory.counted(others)
+				for earlier := range n {
+					showGuest(s, earlier)
+				}
 				if largest || !hiddenFor(s.exchange, others) {
-					showGuest(s, s.memory.counted(others))
+					showGuest(s, n)
 				}
 			}}))),
 		lists("whole-group", "Workspace group members: nothing limits a sub-workspace's key to its own row", "shows a sub-workspace all members of its group",
