@@ -31,7 +31,7 @@ func CoverageOf(checks []reports.Check) Coverage {
 }
 
 // String returns the coverage in words, for example "6 of 18 operations · 591 of
-// 1,800 checks passed, 95 not assessed". Scripts may rely on this form.
+// 1,923 checks passed, 95 not assessed". Scripts may rely on this form.
 func (c Coverage) String() string {
 	return fmt.Sprintf("%d of %d operations · %s of %s checks passed, %s not assessed", c.Operations, c.AllOperations,
 		printable.Number(c.Passed), printable.Number(c.AllChecks), printable.Number(c.NotAssessed))
