@@ -1,7 +1,6 @@
 package suites
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -61,9 +60,8 @@ func formsOfName(member map[string]any) []string {
 	if first == "" || last == "" {
 		return nil
 	}
-	others := maps.Clone(member)
-	delete(others, "name")
-	parts := slices.DeleteFunc([]string{first, last}, func(part string) bool { return oracle.ContainsWord(paging.Row{Value: others}, part) })
+	others := paging.Row{Value: member}.Text("name")
+	parts := slices.DeleteFunc([]string{first, last}, func(part string) bool { return oracle.ContainsWord(others, part) })
 	if len(parts) == 0 {
 		return nil
 	}

@@ -263,7 +263,7 @@ func TestContainsWord(t *testing.T) {
 		row := paging.RowOf("", map[string]any{"id": 1, "a": first, "b": map[string]any{"c": []any{second, nil, true}}})
 		want := strings.Contains(strings.ToLower(first), strings.ToLower(word)) || strings.Contains(strings.ToLower(second), strings.ToLower(word))
 		for range 2 { // the second time, its text is known
-			if got := ContainsWord(row, "qqq "+word); got != want {
+			if got := ContainsWord(row.Text(), "qqq "+word); got != want {
 				t.Fatalf("%q and %q contain %q: %t, want %t", first, second, word, got, want)
 			}
 		}
@@ -289,7 +289,7 @@ func TestRowsThatASearchMayFind(t *testing.T) {
 		{"Domain check", "%", false},
 		{"precheck", "a-check", false},
 	} {
-		if got := mayMatch(paging.RowOf("", map[string]any{"name": c.text}), c.term); got != c.want {
+		if got := mayMatch(paging.RowOf("", map[string]any{"name": c.text}).Text(), c.term); got != c.want {
 			t.Errorf("a search for %q may find %q: %t, want %t", c.term, c.text, got, c.want)
 		}
 	}

@@ -95,19 +95,7 @@ func searches(f *Filter, resource string) {
 			}
 		}
 	}
-	in := func(matches func(paging.Row, string) bool) func(paging.Row, string) bool {
-		return func(row paging.Row, term string) bool {
-			if !matches(row, term) || others == nil {
-				return matches(row, term)
-			}
-			searched := maps.Clone(row.Value)
-			for _, field := range others {
-				delete(searched, field)
-			}
-			return matches(paging.Row{Value: searched}, term)
-		}
-	}
-	contains, mayContain := in(ContainsWord), in(mayMatch)
+	contains := func(row paging.Row, term string) bool { return ContainsWord(row.Text(others...), term) }
 	f.finds = func(query map[string]string, row paging.Row) bool { return contains(row, query[f.Key]) }
 	f.queries = each(f.Key, func(rows []paging.Row, most int) []string {
 		terms := append(Distinct(rows, first, most), unusual(rows, first, most)...)
@@ -134,7 +122,7 @@ func searches(f *Filter, resource string) {
 		switch term := query[f.Key]; {
 		case Scalar(row.Value[first]) == term:
 			return f.Requirements[0], true
-		case !mayContain(row, term):
+		case !mayMatch(row.Text(others...), term):
 			return f.Extra(), false
 		default:
 			return "", false

@@ -105,33 +105,30 @@ func Scalar(value any) string {
 	return ""
 }
 
-// ContainsWord reports whether any word of the term occurs in any text of the row. The rest
-// of a shortened text may contain it.
-func ContainsWord(row paging.Row, term string) bool {
-	text, _, whole := row.Text()
-	if !whole {
+// ContainsWord reports whether any word of the term occurs in the text. The rest of a shortened one
+// may contain it.
+func ContainsWord(text *paging.Text, term string) bool {
+	if !text.Whole {
 		return true
 	}
 	for word := range strings.FieldsSeq(strings.ToLower(term)) {
-		if strings.Contains(text, word) {
+		if strings.Contains(text.Lower, word) {
 			return true
 		}
 	}
 	return false
 }
 
-// mayMatch reports whether a search for the term may find the row: the row contains a word of
-// it, or has a token that begins like one of the term, as far as a stem goes. A number has no stem.
-// The specification does not say how a search cuts texts into words.
-func mayMatch(row paging.Row, term string) bool {
+// mayMatch reports whether a search for the term may find the text: that contains a word of it, or
+// has a token that begins like one of the term, as far as a stem goes. A number has no stem. The
+// specification does not say how a search cuts texts into words.
+func mayMatch(text *paging.Text, term string) bool {
 	const stem = 3
-	_, tokens, _ := row.Text()
-	return ContainsWord(row, term) || slices.ContainsFunc(paging.Tokens(term), func(token string) bool {
-		begin := []rune(token)
-		if !strings.ContainsFunc(token, unicode.IsDigit) {
-			begin = begin[:min(stem, len(begin))]
+	return ContainsWord(text, term) || slices.ContainsFunc(paging.Tokens(term), func(token string) bool {
+		if letters := []rune(token); len(letters) > stem && !strings.ContainsFunc(token, unicode.IsDigit) {
+			token = string(letters[:stem])
 		}
-		return strings.Contains(tokens, " "+string(begin))
+		return strings.Contains(text.Tokens(), " "+token)
 	})
 }
 

@@ -1,6 +1,7 @@
 package paging
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -10,29 +11,50 @@ import (
 	"outreach.example/conformance/schemas"
 )
 
-// text is what a search may find in a row. Copies of the row share it: it is put together
-// once, and searched often.
-type text struct {
-	once   sync.Once
-	lower  string
-	tokens string
-	whole  bool
+// Text is what a search may find in fields of a row.
+type Text struct {
+	Lower string // the texts in lower case, one in a line
+	Whole bool   // no text is shortened: the rest of one may hold anything
+
+	// Tokens returns the tokens of the texts, each after a blank.
+	Tokens func() string
 }
 
-// Text returns the texts of the row in lower case, one in a line, and their tokens, each after a
-// blank. whole is false if one of them is shortened: the rest of it may hold anything.
-func (r Row) Text() (lower, tokens string, whole bool) {
-	t := r.text
-	if t == nil { // not from RowOf
-		t = &text{}
+// texts are put together once, and searched often. Copies of a row share them.
+type texts struct {
+	mu      sync.Mutex
+	without [][]string
+	all     []*Text
+}
+
+// Text returns the text of the row without some of its fields.
+func (r Row) Text(without ...string) *Text {
+	known := r.texts
+	if known == nil { // not from RowOf
+		known = &texts{}
 	}
-	t.once.Do(func() {
-		var all strings.Builder
-		t.whole = addTexts(&all, r.Value)
-		t.lower = strings.ToLower(all.String())
-		t.tokens = " " + strings.Join(Tokens(t.lower), " ")
-	})
-	return t.lower, t.tokens, t.whole
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	for i, fields := range known.without {
+		if slices.Equal(fields, without) {
+			return known.all[i]
+		}
+	}
+	t := textOf(r.Value, without)
+	known.without, known.all = append(known.without, without), append(known.all, t)
+	return t
+}
+
+func textOf(row map[string]any, without []string) *Text {
+	t, all := &Text{Whole: true}, &strings.Builder{}
+	for field, value := range row {
+		if !slices.Contains(without, field) {
+			t.Whole = addTexts(all, value) && t.Whole
+		}
+	}
+	t.Lower = strings.ToLower(all.String())
+	t.Tokens = sync.OnceValue(func() string { return " " + strings.Join(Tokens(t.Lower), " ") })
+	return t
 }
 
 // Tokens returns what a search that analyses texts may take for their words: letters and digits,
@@ -41,6 +63,10 @@ func Tokens(texts string) []string {
 	var folded strings.Builder
 	for _, r := range norm.NFKD.String(strings.ToLower(texts)) {
 		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9': // nearly all are
+			folded.WriteByte(byte(r))
+		case r <= unicode.MaxASCII:
+			folded.WriteByte(' ')
 		case unicode.Is(unicode.Mn, r):
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
 			folded.WriteString(" " + string(r) + " ")

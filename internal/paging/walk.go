@@ -19,13 +19,13 @@ type Row struct {
 	Key   string // from KeyOf
 	ByID  bool   // the key is the row's id
 	Value map[string]any
-	text  *text // nil if copies of the row share none
+	texts *texts // nil if copies of the row share none
 }
 
 // RowOf returns a decoded row of the resource with its key.
 func RowOf(resource string, value map[string]any) Row {
 	_, byID := value["id"].(string)
-	return Row{Key: KeyOf(resource, value), ByID: byID, Value: value, text: &text{}}
+	return Row{Key: KeyOf(resource, value), ByID: byID, Value: value, texts: &texts{}}
 }
 
 // Same reports whether both rows have one value in memory, as rows with equal texts often
