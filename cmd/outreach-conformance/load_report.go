@@ -55,11 +55,15 @@ func (f *loadOptions) reportLoad(o loadtest.Outcome, failed error) error {
 // doubted returns the results, without a pass if something failed after the load.
 func doubted(r load.Results, failed error) load.Results {
 	if failed != nil && r.Verdict == reports.Passed {
-		first, _, _ := strings.Cut(failed.Error(), "\n")
-		r.Verdict = reports.Inconclusive
-		r.Reasons = append(slices.Clone(r.Reasons), "after the load: "+strings.TrimSuffix(first, ":")+"; see standard error")
+		r.Verdict, r.Reasons = reports.Inconclusive, append(slices.Clone(r.Reasons), "after the load: "+inBrief(failed))
 	}
 	return r
+}
+
+// inBrief returns the first line of an error, as a reason of results.
+func inBrief(err error) string {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimSuffix(first, ":") + "; see standard error"
 }
 
 // write writes files that show results. It returns the paths of those that could be written.

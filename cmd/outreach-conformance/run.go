@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -367,8 +366,7 @@ func (s *session) report(results reports.Results, expectedIn func(reports.Check)
 	if failed = errors.Join(failed, unwritten); failed != nil {
 		failed = fmt.Errorf("write the results: %w", failed)
 		if results.Verdict == reports.Passed { // no file may pass where the exit code does not
-			first, _, _ := strings.Cut(failed.Error(), "\n")
-			results.Verdict, results.Reasons = reports.Inconclusive, append(slices.Clone(results.Reasons), first+"; see standard error")
+			results.Verdict, results.Reasons = reports.Inconclusive, append(slices.Clone(results.Reasons), inBrief(failed))
 			file, _ = s.writeResults(results)
 		}
 	}
